@@ -1,0 +1,1 @@
+//! Runs an nvcc-built executable without a GPU by interpreting its embedded PTX.

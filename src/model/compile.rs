@@ -1,0 +1,45 @@
+//! The compile command that production used.
+
+use serde::{Deserialize, Serialize};
+
+use crate::source::Place;
+
+/// One argument as nvcc received it, after the decoding of its shell, list or file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerArgument {
+    /// Exactly as nvcc received it; an option and its separate value are two arguments.
+    pub text: String,
+    /// Where it stood in the log.
+    pub at: Place,
+}
+
+/// Something that was left out, changed or added, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentChange {
+    /// The arguments concerned, as they were; empty for an addition.
+    pub was: Vec<String>,
+    /// What stands in their place; empty when dropped.
+    pub now: Vec<String>,
+    /// Why, in one sentence.
+    pub why: String,
+    /// Where they stood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Place>,
+}
+
+/// A compile command turned into the flags of an executable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompileCommand {
+    /// The compiler as the log names it.
+    pub compiler: String,
+    /// What is kept, in order, with duplicates and spelling: no inputs, no output, nothing that krepro itself adds.
+    pub arguments: Vec<CompilerArgument>,
+    /// What was dropped or changed, and why.
+    pub changes: Vec<ArgumentChange>,
+    /// The source files of the command.
+    pub sources: Vec<String>,
+    /// Where the command begins.
+    pub at: Place,
+    /// What a careful reader should know (truncation, missing paths, flags that differ from production's).
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,37 @@
+//! How the kernel is launched.
+
+use serde::{Deserialize, Serialize};
+
+use super::Fact;
+
+/// What kind of thing is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchKind {
+    /// A `__device__` function, called from a wrapper kernel that supplies its context.
+    Wrapped,
+    /// A `__global__` function.
+    Global,
+}
+
+/// Launch facts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// What is launched.
+    pub kind: Fact<LaunchKind>,
+    /// Threads of a block.
+    pub threads: Fact<u64>,
+    /// Blocks in x, y, z.
+    pub grid: [Fact<u64>; 3],
+    /// CTAs of a cluster in x, y, z.
+    pub cluster: [Fact<u64>; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared_memory: Fact<u64>,
+    /// The arguments of `__launch_bounds__`, copied exactly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_bounds: Option<Fact<String>>,
+    /// Bytes of workspace, zeroed before each launch unless `workspace_fill` says otherwise.
+    pub workspace: Fact<u64>,
+    /// The byte that the workspace is filled with before each launch.
+    pub workspace_fill: Fact<u8>,
+}

@@ -1,0 +1,31 @@
+//! The facts every stage shares: what was read, what will be rendered, what was observed, what was concluded.
+//!
+//! No stage's code is needed to understand these types, and no type here does input or output.
+
+mod checked;
+mod compile;
+mod contract;
+mod element;
+mod epilogue;
+mod fact;
+mod finding;
+mod instantiation;
+mod launch;
+mod operand;
+mod reproducer;
+mod signature;
+mod tensor_map;
+
+pub use checked::Checked;
+pub use compile::{ArgumentChange, CompileCommand, CompilerArgument};
+pub use contract::{Accumulator, Contract, OutputRole, Tile};
+pub use element::ElementType;
+pub use epilogue::EpilogueStep;
+pub use fact::{Fact, Origin};
+pub use finding::{Finding, Findings, Weight};
+pub use instantiation::{Binding, Instantiation, Piece};
+pub use launch::{Launch, LaunchKind};
+pub use operand::{Major, Operand, Role};
+pub use reproducer::{InputFile, KernelRef, Reproducer, ToolchainFacts};
+pub use signature::{KernelSignature, Parameter, TemplateParameter, TemplateParameterKind};
+pub use tensor_map::{DescriptorPair, DescriptorSource, Swizzle, TensorMap};

@@ -1,0 +1,96 @@
+//! Operands of a kernel: the tensors it reads and writes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ElementType, Fact};
+
+/// What a tensor is to the GEMM `out[m, n] = epilogue(sum over k of a[m, k] · b[n, k])`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// m × k, usually the activation.
+    A,
+    /// n × k, usually the weight.
+    B,
+    /// m × n, written.
+    Out,
+    /// m × n, added by the epilogue.
+    Residual,
+    /// n elements, added by the epilogue.
+    Bias,
+    /// One factor for each row m (or for a block of A).
+    ScaleA,
+    /// One factor for each column n (or for a block of B).
+    ScaleB,
+    /// One factor for everything.
+    Alpha,
+}
+
+impl Role {
+    /// The name used in files, options and the harness.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::A => "a",
+            Role::B => "b",
+            Role::Out => "out",
+            Role::Residual => "residual",
+            Role::Bias => "bias",
+            Role::ScaleA => "scale_a",
+            Role::ScaleB => "scale_b",
+            Role::Alpha => "alpha",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Which index is contiguous in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Major {
+    /// k is contiguous: row-major a[m, k], b[n, k].
+    K,
+    /// m or n is contiguous: a stored as [k, m], b stored as [k, n].
+    Mn,
+}
+
+/// One tensor. Extents and strides count elements.
+///
+/// Its logical index is (row, column): (m, k) for `a`, (n, k) for `b`, (m, n) for `out` and `residual`, (0, n) for `bias`,
+/// (m, 0) for `scale_a`, (n, 0) for `scale_b`, (0, 0) for `alpha`. With [`Major::K`] (and for all roles but a and b) element
+/// (r, c) lies at `r · ld + c`; with [`Major::Mn`] at `c · ld + r`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operand {
+    /// What it is.
+    pub role: Fact<Role>,
+    /// Type of one element.
+    pub element: Fact<ElementType>,
+    /// Logical rows.
+    pub rows: Fact<u64>,
+    /// Logical columns.
+    pub columns: Fact<u64>,
+    /// Elements from one row to the next (columns, for [`Major::Mn`]).
+    pub leading_dimension: Fact<u64>,
+    /// Which index is contiguous.
+    pub major: Fact<Major>,
+    /// How the kernel gets its address: an expression of the harness context, for example `input 0`, `output 0`, or the name
+    /// of a kernel parameter.
+    pub binding: String,
+}
+
+impl Operand {
+    /// Elements of storage from the first to the last logical element.
+    pub fn storage(&self) -> u64 {
+        let (slow, fast) = match self.major.value {
+            Major::K => (self.rows.value, self.columns.value),
+            Major::Mn => (self.columns.value, self.rows.value),
+        };
+        slow.saturating_sub(1).saturating_mul(self.leading_dimension.value).saturating_add(fast)
+    }
+}

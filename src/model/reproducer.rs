@@ -1,0 +1,88 @@
+//! The whole record: `repro.toml`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, Instantiation, KernelSignature, Launch};
+use crate::source::Place;
+
+/// A copy under `inputs/` of something that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// `site`, `header`, `manifest` or `log`.
+    pub what: String,
+    /// Where it was read, and its first line there.
+    pub at: Place,
+    /// Path of the copy, relative to the reproducer's folder.
+    pub copy: String,
+    /// blake3 of the copied bytes, hex.
+    pub hash: String,
+}
+
+/// Which kernel, and how its header is included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelRef {
+    /// The header as the user named it.
+    pub header: String,
+    /// The text of each `#include` (with `<…>` or `"…"`), in production order.
+    pub includes: Vec<String>,
+    /// The signature.
+    pub signature: KernelSignature,
+}
+
+/// What is known of production's toolchain, and what was found here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolchainFacts {
+    /// nvcc of the log, as it names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub production_nvcc: Option<Fact<String>>,
+    /// Version of the nvcc here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvcc: Option<Fact<String>>,
+    /// CUTLASS version found first on the include path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cutlass: Option<Fact<String>>,
+}
+
+/// Everything that a reproducer is made of. Editable; `krepro render` writes the `.cu` again from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reproducer {
+    /// Version of this format: 1.
+    pub version: u32,
+    /// Stem of the generated files.
+    pub name: String,
+    /// Name of the scaffold manifest.
+    pub scaffold: String,
+    /// Which of the two descriptors is encoded.
+    #[serde(default)]
+    pub descriptor_source: DescriptorSource,
+    /// Kernel and header.
+    pub kernel: KernelRef,
+    /// The emitted text.
+    pub instantiation: Instantiation,
+    /// Leaves that the site was evaluated with.
+    #[serde(default)]
+    pub leaves: BTreeMap<String, Fact<String>>,
+    /// What the kernel promises.
+    pub contract: Contract,
+    /// TMA descriptors.
+    #[serde(default)]
+    pub descriptors: Vec<DescriptorPair>,
+    /// Bytes that the kernel awaits on a barrier, by descriptor name: read from its constexprs or its PTX.
+    #[serde(default)]
+    pub awaited_bytes: BTreeMap<String, Fact<u64>>,
+    /// How it is launched.
+    pub launch: Launch,
+    /// Context text that the scaffold puts before the wrapper, already filled in.
+    #[serde(default)]
+    pub context: String,
+    /// How it is compiled.
+    pub compile: CompileCommand,
+    /// Compilers and libraries.
+    #[serde(default)]
+    pub toolchain: ToolchainFacts,
+    /// What was read, kept under `inputs/`.
+    #[serde(default)]
+    pub inputs: Vec<InputFile>,
+}
