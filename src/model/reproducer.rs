@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, Instantiation, KernelSignature, Launch};
+use super::{
+    CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, HarnessText, Instantiation, KernelSignature,
+    Launch,
+};
 use crate::source::Place;
 
 /// A copy under `inputs/` of something that was read.
@@ -74,9 +77,9 @@ pub struct Reproducer {
     pub awaited_bytes: BTreeMap<String, Fact<u64>>,
     /// How it is launched.
     pub launch: Launch,
-    /// Context text that the scaffold puts before the wrapper, already filled in.
+    /// The C++ that the scaffold puts around the instantiation.
     #[serde(default)]
-    pub context: String,
+    pub harness: HarnessText,
     /// How it is compiled.
     pub compile: CompileCommand,
     /// Compilers and libraries.
