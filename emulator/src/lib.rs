@@ -1,1 +1,3 @@
 //! Runs an nvcc-built executable without a GPU by interpreting its embedded PTX.
+
+pub mod tensor_map;
