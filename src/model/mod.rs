@@ -2,6 +2,7 @@
 //!
 //! No stage's code is needed to understand these types, and no type here does input or output.
 
+mod awaited;
 mod checked;
 mod compile;
 mod contract;
@@ -18,6 +19,7 @@ mod reproducer;
 mod signature;
 mod tensor_map;
 
+pub use awaited::Awaited;
 pub use checked::Checked;
 pub use compile::{ArgumentChange, CompileCommand, CompilerArgument};
 pub use contract::{Accumulator, Contract, OutputRole, Tile};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, HarnessText, Instantiation, KernelSignature,
-    Launch,
+    Awaited, CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, HarnessText, Instantiation,
+    KernelSignature, Launch,
 };
 use crate::source::Place;
 
@@ -72,9 +72,9 @@ pub struct Reproducer {
     /// TMA descriptors.
     #[serde(default)]
     pub descriptors: Vec<DescriptorPair>,
-    /// Bytes that the kernel awaits on a barrier, by descriptor name: read from its constexprs or its PTX.
+    /// Bytes that the kernel awaits on its barriers.
     #[serde(default)]
-    pub awaited_bytes: BTreeMap<String, Fact<u64>>,
+    pub awaited: Vec<Awaited>,
     /// How it is launched.
     pub launch: Launch,
     /// The C++ that the scaffold puts around the instantiation.
