@@ -1,3 +1,5 @@
 //! Runs an nvcc-built executable without a GPU by interpreting its embedded PTX.
 
+pub mod arch;
+pub mod fatbin;
 pub mod tensor_map;
