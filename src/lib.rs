@@ -3,4 +3,5 @@
 pub mod diag;
 pub mod exit;
 pub mod model;
+pub mod read;
 pub mod source;

@@ -1,0 +1,197 @@
+//! What a manifest says of one kernel.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::model::{Accumulator, ElementType, Major, Role};
+
+/// A C++ constant expression over template parameters, `TYPE_ALIAS::PARAMETER`, `defined(MACRO)` and literals.
+pub type Expression = Spanned<String>;
+
+/// One of several values: the first whose condition holds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct When {
+    /// Condition; absent means always.
+    pub when: Option<Expression>,
+    /// The value.
+    pub value: Expression,
+}
+
+/// A place in the context that the kernel's text reads, for example `input 1`, or a parameter by name, `parameter a`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Slot {
+    /// Input number.
+    Input(usize),
+    /// Output number.
+    Output(usize),
+    /// Kernel parameter by name.
+    Parameter(String),
+}
+
+impl TryFrom<String> for Slot {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Slot {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no slot: write `input N`, `output N` or `parameter NAME`");
+        let (word, rest) = text.split_once(' ').ok_or_else(wrong)?;
+        match word {
+            "input" => rest.parse().map(Slot::Input).map_err(|_| wrong()),
+            "output" => rest.parse().map(Slot::Output).map_err(|_| wrong()),
+            "parameter" if is_identifier(rest) => Ok(Slot::Parameter(rest.to_owned())),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl std::fmt::Display for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Slot::Input(index) => write!(f, "input {index}"),
+            Slot::Output(index) => write!(f, "output {index}"),
+            Slot::Parameter(name) => write!(f, "parameter {name}"),
+        }
+    }
+}
+
+/// Whether the text can be a C++ identifier.
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// An operand of the kernel. Extents default to those of its role and `leading_dimension` to the contiguous extent.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperandRule {
+    /// What it is.
+    pub role: Role,
+    /// Its type; for a pointer parameter it is read from the signature when absent.
+    pub element: Option<ElementType>,
+    /// How the kernel gets its address.
+    pub slot: Slot,
+    /// Logical rows.
+    pub rows: Option<Expression>,
+    /// Logical columns.
+    pub columns: Option<Expression>,
+    /// Elements from row to row.
+    pub leading_dimension: Option<Expression>,
+    /// Which index is contiguous; k when absent.
+    pub major: Option<Major>,
+    /// Whether the instantiation has it.
+    pub when: Option<Expression>,
+}
+
+/// A step of the epilogue.
+#[derive(Debug, Clone, Deserialize)]
+pub struct EpilogueRule {
+    /// The step.
+    #[serde(flatten)]
+    pub step: crate::model::EpilogueStep,
+    /// Whether the instantiation has it.
+    pub when: Option<Expression>,
+}
+
+/// How production fills the descriptor of a slot at run time. Dimension 0 is the contiguous one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FillRule {
+    /// Whose descriptor.
+    pub slot: Slot,
+    /// Whether this rule is the instantiation's.
+    pub when: Option<Expression>,
+    /// Extents in elements.
+    pub global_dim: Vec<Expression>,
+    /// Strides of dimensions 1 and up, in bytes.
+    pub global_strides: Vec<Expression>,
+    /// Box in elements.
+    pub box_dim: Vec<Expression>,
+    /// 0 none, 1, 2, 3: 32, 64, 128 bytes.
+    pub swizzle_bits: Expression,
+    /// Loads for one barrier phase; those of the emitted type when absent.
+    pub copies: Option<Expression>,
+    /// `CUtensorMapDataType` enumerator; from the operand's type when absent.
+    pub data_type: Option<String>,
+}
+
+/// How an emitted descriptor type builds its own descriptor, in terms of its template parameters.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DescriptorType {
+    /// Unqualified name of the class template.
+    pub template: String,
+    /// Its parameters in order.
+    pub parameters: Vec<String>,
+    /// Defaults of the last parameters.
+    #[serde(default)]
+    pub defaults: Vec<String>,
+    /// Loads for one barrier phase.
+    pub copies: Expression,
+    /// `CUtensorMapDataType` enumerator.
+    pub data_type: String,
+    /// Bytes of one element.
+    pub element_bytes: u64,
+    /// Extents in elements.
+    pub global_dim: Vec<Expression>,
+    /// Strides of dimensions 1 and up, in bytes.
+    pub global_strides: Vec<Expression>,
+    /// Box in elements.
+    pub box_dim: Vec<Expression>,
+    /// 0 none, 1, 2, 3: 32, 64, 128 bytes.
+    pub swizzle_bits: Expression,
+}
+
+/// What a kernel promises.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelRule {
+    /// Unqualified name.
+    pub name: String,
+    /// Rows of the output.
+    pub m: Option<Expression>,
+    /// Columns of the output.
+    pub n: Option<Expression>,
+    /// Length of the reduction.
+    pub k: Option<Expression>,
+    /// How products are summed.
+    pub accumulator: Option<Accumulator>,
+    /// When it adds to the output instead of overwriting it; never, when absent.
+    pub accumulate_when: Option<Expression>,
+    /// Whether the caller promises zero padding.
+    #[serde(default)]
+    pub padding_zero: bool,
+    /// Rows of a CTA's tile.
+    pub tile_m: Option<Expression>,
+    /// Columns of a CTA's tile.
+    pub tile_n: Option<Expression>,
+    /// Depth of a pipeline stage.
+    pub tile_k: Option<Expression>,
+    /// Pipeline stages.
+    pub stages: Option<Expression>,
+    /// Tensors.
+    #[serde(default)]
+    pub operand: Vec<OperandRule>,
+    /// Steps from accumulator to output.
+    #[serde(default)]
+    pub epilogue: Vec<EpilogueRule>,
+    /// Descriptors as production fills them.
+    #[serde(default)]
+    pub fill: Vec<FillRule>,
+    /// Values of the kernel's scalar parameters, by name.
+    #[serde(default)]
+    pub scalar: std::collections::BTreeMap<String, Expression>,
+    /// Launch facts that differ from the manifest's.
+    pub launch: Option<super::LaunchRule>,
+}

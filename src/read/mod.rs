@@ -1,0 +1,3 @@
+//! Text to facts. Everything read keeps its place.
+
+pub mod manifest;
