@@ -6,3 +6,4 @@ pub mod model;
 pub mod read;
 pub mod source;
 pub mod sys;
+pub mod toolchain;
