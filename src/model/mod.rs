@@ -15,7 +15,6 @@ mod instantiation;
 mod launch;
 mod operand;
 mod plan;
-mod record;
 mod reproducer;
 mod signature;
 mod tensor_map;

@@ -1,0 +1,16 @@
+//! C++ and CUDA text: tokens, the masking pass, the syntax tree and the values of expressions.
+
+pub mod annotation;
+pub mod arithmetic;
+pub mod branch;
+pub mod callee;
+mod condition;
+pub mod document;
+pub mod evaluate;
+pub mod functions;
+pub mod integer;
+pub mod lex;
+pub mod literal;
+pub mod mask;
+pub mod problem;
+pub mod value;

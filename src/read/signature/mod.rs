@@ -1,0 +1,11 @@
+//! A kernel's signature, sliced out of its header.
+
+mod attribute;
+mod find;
+mod nearest;
+mod parameter;
+
+#[cfg(test)]
+mod tests;
+
+pub use find::{SignatureOptions, find};
