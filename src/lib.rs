@@ -5,3 +5,5 @@ pub mod exit;
 pub mod model;
 pub mod read;
 pub mod source;
+pub mod sys;
+pub mod toolchain;

@@ -15,6 +15,7 @@ mod instantiation;
 mod launch;
 mod operand;
 mod plan;
+mod record;
 mod reproducer;
 mod signature;
 mod tensor_map;

@@ -1,5 +1,7 @@
 //! Text to facts. Everything read keeps its place.
 
+pub mod assemble;
 pub mod cxx;
 pub mod manifest;
+pub mod record;
 pub mod signature;

@@ -1,0 +1,120 @@
+//! From what was read to a [`Reproducer`]: the manifest's rules applied to one instantiation.
+
+mod contract;
+mod descriptor;
+mod harness;
+mod launch;
+mod operand;
+mod overrides;
+mod terms;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use overrides::Overrides;
+pub use terms::Evaluate;
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::{
+    Awaited, CompileCommand, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature, Reproducer,
+    ToolchainFacts,
+};
+use crate::read::manifest::Manifest;
+use crate::source::Source;
+use terms::Terms;
+
+/// Everything that the readers found.
+pub struct Facts<'a> {
+    /// Stem of the generated files.
+    pub name: String,
+    /// The header as the user named it.
+    pub header: String,
+    /// How it is included, with delimiters.
+    pub include: String,
+    /// The kernel's signature.
+    pub signature: KernelSignature,
+    /// The emitted text.
+    pub instantiation: Instantiation,
+    /// What the site was evaluated with.
+    pub leaves: BTreeMap<String, Fact<String>>,
+    /// The scaffold.
+    pub manifest: &'a Manifest,
+    /// Its text.
+    pub manifest_source: &'a Arc<Source>,
+    /// Values of the kernel's template parameters and aliases.
+    pub evaluator: &'a dyn Evaluate,
+    /// What the kernel awaits on its barriers.
+    pub awaited: Vec<Awaited>,
+    /// The recovered command.
+    pub compile: CompileCommand,
+    /// What the user said about contract, launch and scalars.
+    pub overrides: &'a Overrides,
+    /// Which descriptor is encoded.
+    pub descriptor_source: DescriptorSource,
+    /// Compilers and libraries.
+    pub toolchain: ToolchainFacts,
+    /// What is kept under `inputs/`.
+    pub inputs: Vec<InputFile>,
+}
+
+/// Applies the manifest to the facts.
+///
+/// # Errors
+/// Every expression that cannot be evaluated, and every question that nothing read answers (which parameter is which
+/// operand, how large the grid is), each with what to type.
+pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let rule = facts.manifest.kernel(&facts.signature.name);
+    if rule.is_none() && !facts.manifest.kernel.is_empty() && facts.overrides.contract.is_empty() {
+        let known: Vec<_> = facts.manifest.kernel.iter().map(|k| k.name.as_str()).collect();
+        problems.push(
+            Diagnostic::error(
+                "K-MANIFEST-KERNEL",
+                format!("scaffold `{}` says nothing about `{}`", facts.manifest.name, facts.signature.name),
+            )
+            .because(format!("it knows {}", known.join(", ")))
+            .help("add a [[kernel]] block for it to a manifest of your own and pass it with --scaffold FILE")
+            .help("or answer with --contract m=EXPR n=EXPR k=EXPR a=SLOT b=SLOT out=SLOT"),
+        );
+        return Err(problems);
+    }
+    let terms = Terms::new(&facts);
+    let contract = contract::contract(rule, &facts, &terms, &mut problems);
+    let launch = launch::launch(rule, &facts, &terms, &mut problems);
+    let descriptors = contract
+        .as_ref()
+        .map(|contract| descriptor::descriptors(rule, contract, &facts, &terms, &mut problems))
+        .unwrap_or_default();
+    let harness = match (&contract, &launch) {
+        (Some(contract), Some(launch)) => {
+            harness::harness(rule, contract, launch, &descriptors, &facts, &terms, &mut problems)
+        }
+        _ => None,
+    };
+    for key in facts.overrides.unused() {
+        problems.push(key);
+    }
+    let (Some(contract), Some(launch), Some(harness)) = (contract, launch, harness) else { return Err(problems) };
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    let mut includes = facts.manifest.harness.includes.clone();
+    includes.push(facts.include);
+    Ok(Reproducer {
+        version: 1,
+        name: facts.name,
+        scaffold: facts.manifest.name.clone(),
+        descriptor_source: facts.descriptor_source,
+        kernel: KernelRef { header: facts.header, includes, signature: facts.signature },
+        instantiation: facts.instantiation,
+        leaves: facts.leaves,
+        contract,
+        descriptors,
+        awaited: facts.awaited,
+        launch,
+        harness,
+        compile: facts.compile,
+        toolchain: facts.toolchain,
+        inputs: facts.inputs,
+    })
+}

@@ -1,0 +1,222 @@
+//! Operands of one instantiation.
+
+use super::Facts;
+use super::terms::Terms;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::{ElementType, Fact, Major, Operand, Origin, Parameter, Role};
+use crate::read::manifest::{Expression, KernelRule, OperandRule, Slot};
+
+const ROLES: [Role; 8] =
+    [Role::A, Role::B, Role::Out, Role::Residual, Role::Bias, Role::ScaleA, Role::ScaleB, Role::Alpha];
+
+/// All operands: those of the rule whose condition holds, and those that the user named.
+pub(super) fn operands(
+    rule: Option<&KernelRule>,
+    shape: [&Fact<u64>; 3],
+    facts: &Facts<'_>,
+    terms: &Terms<'_>,
+    problems: &mut Diagnostics,
+) -> Option<Vec<Operand>> {
+    let mut list = Vec::new();
+    for role in ROLES {
+        let ruled = rule.and_then(|r| r.operand.iter().find(|o| o.role == role));
+        let ruled = match ruled.map(|o| terms.holds(o.when.as_ref())) {
+            Some(Err(problem)) => {
+                problems.push(problem);
+                None
+            }
+            Some(Ok(false)) | None => None,
+            Some(Ok(true)) => ruled,
+        };
+        match operand(role, ruled, shape, facts, terms) {
+            Ok(Some(operand)) => list.push(operand),
+            Ok(None) => {}
+            Err(found) => problems.append(found),
+        }
+    }
+    let complete = [Role::A, Role::B, Role::Out].iter().all(|role| list.iter().any(|o| o.role.value == *role));
+    complete.then_some(list)
+}
+
+fn operand(
+    role: Role,
+    rule: Option<&OperandRule>,
+    [m, n, k]: [&Fact<u64>; 3],
+    facts: &Facts<'_>,
+    terms: &Terms<'_>,
+) -> Result<Option<Operand>, Diagnostics> {
+    let said = facts.overrides.contract(role.name());
+    let (slot, origin) = match (&said, rule) {
+        (Some((text, by)), _) => (named_slot(text, facts, by)?, Origin::Given { by: by.clone() }),
+        (None, Some(rule)) => (rule.slot.clone(), rule_origin(rule, facts, terms)),
+        (None, None) if matches!(role, Role::A | Role::B | Role::Out) => return Err(question_role(role, facts).into()),
+        (None, None) => return Ok(None),
+    };
+    let mut problems = Diagnostics::new();
+    let extent = |field: &str, ruled: Option<&Expression>, otherwise: Fact<u64>| match (
+        facts.overrides.contract(&format!("{role}.{field}")),
+        ruled,
+    ) {
+        (Some((text, by)), _) => terms.given(text, by),
+        (None, Some(expression)) => terms.quantity(expression),
+        (None, None) => Ok(otherwise),
+    };
+    let one = || Fact { value: 1, origin: origin.clone() };
+    let (rows, columns) = match role {
+        Role::A => (m.clone(), k.clone()),
+        Role::B => (n.clone(), k.clone()),
+        Role::Out | Role::Residual => (m.clone(), n.clone()),
+        Role::Bias => (one(), n.clone()),
+        Role::ScaleA => (m.clone(), one()),
+        Role::ScaleB => (n.clone(), one()),
+        Role::Alpha => (one(), one()),
+    };
+    let rows = extent("rows", rule.and_then(|r| r.rows.as_ref()), rows);
+    let columns = extent("columns", rule.and_then(|r| r.columns.as_ref()), columns);
+    let major = major(role, rule, &origin, facts);
+    let element = element(role, rule, &slot, &origin, facts);
+    let (rows, columns, major, element) = match (rows, columns, major, element) {
+        (Ok(rows), Ok(columns), Ok(major), Ok(element)) => (rows, columns, major, element),
+        (rows, columns, major, element) => {
+            problems.append([rows.err(), columns.err(), major.err(), element.err()].into_iter().flatten().collect());
+            return Err(problems);
+        }
+    };
+    let contiguous = if major.value == Major::K { &columns } else { &rows };
+    let dense = match rule {
+        Some(_) => contiguous.clone(),
+        None => Fact::assumed(contiguous.value, "nothing says the leading dimension: taken as dense"),
+    };
+    let leading_dimension = extent("leading_dimension", rule.and_then(|r| r.leading_dimension.as_ref()), dense)?;
+    Ok(Some(Operand {
+        role: Fact { value: role, origin },
+        element,
+        rows,
+        columns,
+        leading_dimension,
+        major,
+        binding: slot.to_string(),
+    }))
+}
+
+fn rule_origin(rule: &OperandRule, facts: &Facts<'_>, terms: &Terms<'_>) -> Origin {
+    let at = [&rule.leading_dimension, &rule.rows, &rule.columns, &rule.when]
+        .into_iter()
+        .flatten()
+        .next()
+        .map(|e| terms.spot(e).place())
+        .unwrap_or(crate::source::Place { file: facts.manifest_source.name().to_owned(), line: 1, column: 1 });
+    Origin::Read { at, expr: Some(format!("role {} at {}", rule.role, rule.slot)) }
+}
+
+/// A slot as the user writes it: `input 0`, `output 0`, or just a parameter's name.
+fn named_slot(text: &str, facts: &Facts<'_>, by: &str) -> Result<Slot, Diagnostics> {
+    if let Ok(slot) = text.parse() {
+        return Ok(slot);
+    }
+    if facts.signature.parameters.iter().any(|p| p.name == text) {
+        return Ok(Slot::Parameter(text.to_owned()));
+    }
+    let names: Vec<_> = facts.signature.parameters.iter().map(|p| p.name.as_str()).collect();
+    Err(Diagnostic::error("K-OPTION", format!("{by}: the kernel has no parameter `{text}`"))
+        .because(format!("its parameters are {}", names.join(", ")))
+        .help("write one of them, or `input N` or `output N` for a context slot")
+        .into())
+}
+
+fn question_role(role: Role, facts: &Facts<'_>) -> Diagnostic {
+    let parameters: Vec<_> =
+        facts.signature.parameters.iter().map(|p| format!("`{} {}`", p.declared, p.name)).collect();
+    let meaning = match role {
+        Role::A => "the m × k operand",
+        Role::B => "the n × k operand",
+        _ => "the m × n output",
+    };
+    Diagnostic::error("K-QUESTION", format!("which parameter is `{role}`, {meaning}?"))
+        .because(format!("the parameters are {}", parameters.join(", ")))
+        .help(format!("--contract {role}=PARAMETER"))
+}
+
+fn major(
+    role: Role,
+    rule: Option<&OperandRule>,
+    origin: &Origin,
+    facts: &Facts<'_>,
+) -> Result<Fact<Major>, Diagnostic> {
+    match (facts.overrides.contract(&format!("{role}.major")), rule) {
+        (Some(("k", by)), _) => Ok(Fact::given(Major::K, by)),
+        (Some(("mn", by)), _) => Ok(Fact::given(Major::Mn, by)),
+        (Some((_, by)), _) => Err(Diagnostic::error("K-OPTION", format!("{by}: no such major")).help("write k or mn")),
+        (None, Some(rule)) => Ok(Fact { value: rule.major.unwrap_or(Major::K), origin: origin.clone() }),
+        (None, None) if matches!(role, Role::A | Role::B) => {
+            Ok(Fact::assumed(Major::K, "nothing says which index is contiguous: taken as k"))
+        }
+        (None, None) => Ok(Fact { value: Major::K, origin: origin.clone() }),
+    }
+}
+
+fn element(
+    role: Role,
+    rule: Option<&OperandRule>,
+    slot: &Slot,
+    origin: &Origin,
+    facts: &Facts<'_>,
+) -> Result<Fact<ElementType>, Diagnostic> {
+    if let Some((text, by)) = facts.overrides.contract(&format!("{role}.element")) {
+        return text
+            .parse()
+            .map(|value| Fact::given(value, by.clone()))
+            .map_err(|why: String| Diagnostic::error("K-OPTION", format!("{by}: {why}")));
+    }
+    if let Some(value) = rule.and_then(|r| r.element) {
+        return Ok(Fact { value, origin: origin.clone() });
+    }
+    let parameter = match slot {
+        Slot::Parameter(name) => facts.signature.parameters.iter().find(|p| p.name == *name),
+        _ => None,
+    };
+    match parameter.and_then(|p| pointee(p, facts)) {
+        Some(value) => Ok(Fact { value, origin: facts.signature.text.origin.clone() }),
+        None => Err(Diagnostic::error("K-QUESTION", format!("what is the element type of `{role}`?"))
+            .because("it cannot be read from the parameter's type")
+            .help(format!("--contract {role}.element=bf16 (or f16, f32, e4m3, …)"))),
+    }
+}
+
+/// The element type behind a pointer parameter; a template type parameter is replaced by its argument.
+fn pointee(parameter: &Parameter, facts: &Facts<'_>) -> Option<ElementType> {
+    let words: Vec<&str> = parameter.declared.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).collect();
+    let of = |word: &str| {
+        ELEMENT_NAMES.iter().find(|(name, _)| *name == word.rsplit("::").next().unwrap_or(word)).map(|(_, t)| *t)
+    };
+    if let Some(found) = words.iter().find_map(|word| of(word)) {
+        return Some(found);
+    }
+    let parameters = &facts.signature.template_parameters;
+    words.iter().find_map(|word| {
+        let index = parameters.iter().position(|p| p.name == *word)?;
+        of(facts.instantiation.template_arguments.get(index)?.value.trim())
+    })
+}
+
+/// C++ names of element types, unqualified.
+const ELEMENT_NAMES: [(&str, ElementType); 18] = [
+    ("__nv_bfloat16", ElementType::Bf16),
+    ("nv_bfloat16", ElementType::Bf16),
+    ("bfloat16_t", ElementType::Bf16),
+    ("bfloat16", ElementType::Bf16),
+    ("bf16", ElementType::Bf16),
+    ("__half", ElementType::F16),
+    ("half", ElementType::F16),
+    ("half_t", ElementType::F16),
+    ("float", ElementType::F32),
+    ("tfloat32_t", ElementType::Tf32),
+    ("__nv_fp8_e4m3", ElementType::E4m3),
+    ("float_e4m3_t", ElementType::E4m3),
+    ("__nv_fp8_e5m2", ElementType::E5m2),
+    ("float_e5m2_t", ElementType::E5m2),
+    ("int8_t", ElementType::S8),
+    ("uint8_t", ElementType::U8),
+    ("int32_t", ElementType::S32),
+    ("int", ElementType::S32),
+];

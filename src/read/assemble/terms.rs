@@ -1,0 +1,213 @@
+//! Expressions of the manifest and of the command line, evaluated with provenance.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Facts;
+use crate::diag::Diagnostic;
+use crate::model::{Fact, Instantiation, KernelSignature, Origin, Piece};
+use crate::read::manifest::{DescriptorType, Expression, When};
+use crate::source::{Source, Spot};
+
+/// Evaluates a C++ constant expression over the kernel's template parameters.
+pub trait Evaluate {
+    /// The value of `expression`, with `extra` names bound besides the template parameters.
+    ///
+    /// # Errors
+    /// A sentence that says what is not known.
+    fn integer(&self, expression: &str, extra: &BTreeMap<String, String>) -> Result<i128, String>;
+}
+
+/// Evaluates with the manifest's places.
+pub(super) struct Terms<'a> {
+    evaluator: &'a dyn Evaluate,
+    manifest: &'a Arc<Source>,
+    arguments: BTreeMap<String, Piece>,
+    /// `ALIAS::PARAMETER` of every alias of a known descriptor type.
+    members: BTreeMap<String, String>,
+    defines: Vec<String>,
+}
+
+impl<'a> Terms<'a> {
+    pub(super) fn new(facts: &Facts<'a>) -> Self {
+        Terms {
+            evaluator: facts.evaluator,
+            manifest: facts.manifest_source,
+            arguments: arguments(&facts.signature, &facts.instantiation),
+            members: members(&facts.manifest.descriptor_type, &facts.instantiation),
+            defines: defines(&facts.compile.arguments.iter().map(|a| a.text.as_str()).collect::<Vec<_>>()),
+        }
+    }
+
+    /// Where an expression of the manifest stands.
+    pub(super) fn spot(&self, expression: &Expression) -> Spot {
+        // The span of a TOML string includes its quotes.
+        let span = expression.span();
+        Spot::new(self.manifest, span.start + 1..span.end.saturating_sub(1))
+    }
+
+    /// A non-negative quantity of the manifest.
+    pub(super) fn quantity(&self, expression: &Expression) -> Result<Fact<u64>, Diagnostic> {
+        self.quantity_with(expression, &BTreeMap::new())
+    }
+
+    /// A non-negative quantity with more names bound.
+    pub(super) fn quantity_with(
+        &self,
+        expression: &Expression,
+        extra: &BTreeMap<String, String>,
+    ) -> Result<Fact<u64>, Diagnostic> {
+        let text = expression.get_ref();
+        let spot = self.spot(expression);
+        let value = self.integer(text, extra).and_then(non_negative).map_err(|why| {
+            Diagnostic::error("K-MANIFEST-EXPRESSION", format!("`{text}` cannot be evaluated: {why}"))
+                .at(spot.clone(), "in this expression")
+        })?;
+        let origin = match self.arguments.get(text.trim()) {
+            Some(piece) => piece.origin.clone(),
+            None => Origin::Read { at: spot.place(), expr: Some(text.clone()) },
+        };
+        Ok(Fact { value, origin })
+    }
+
+    /// A non-negative quantity that the user gave.
+    pub(super) fn given(&self, text: &str, by: String) -> Result<Fact<u64>, Diagnostic> {
+        match self.integer(text, &BTreeMap::new()).and_then(non_negative) {
+            Ok(value) => Ok(Fact::given(value, by)),
+            Err(why) => Err(Diagnostic::error("K-OPTION", format!("{by}: `{text}` cannot be evaluated: {why}"))
+                .help("write a number, or an expression over the kernel's template parameters")),
+        }
+    }
+
+    /// Whether a condition holds; an absent one does.
+    pub(super) fn holds(&self, condition: Option<&Expression>) -> Result<bool, Diagnostic> {
+        condition.map_or(Ok(true), |condition| {
+            self.integer(condition.get_ref(), &BTreeMap::new()).map(|value| value != 0).map_err(|why| {
+                Diagnostic::error(
+                    "K-MANIFEST-EXPRESSION",
+                    format!("`{}` cannot be evaluated: {why}", condition.get_ref()),
+                )
+                .at(self.spot(condition), "in this condition")
+            })
+        })
+    }
+
+    /// The first value whose condition holds.
+    pub(super) fn first<'w>(&self, list: &'w [When]) -> Result<Option<&'w Expression>, Diagnostic> {
+        for entry in list {
+            if self.holds(entry.when.as_ref())? {
+                return Ok(Some(&entry.value));
+            }
+        }
+        Ok(None)
+    }
+
+    fn integer(&self, text: &str, extra: &BTreeMap<String, String>) -> Result<i128, String> {
+        let mut known = extra.clone();
+        let mut text = self.expand_defined(text)?;
+        for (index, (member, value)) in self.members.iter().enumerate() {
+            if text.contains(member.as_str()) {
+                let name = format!("krepro_member_{index}");
+                text = text.replace(member.as_str(), &name);
+                known.insert(name, value.clone());
+            }
+        }
+        self.evaluator.integer(&text, &known)
+    }
+
+    /// `defined(X)` becomes 1 or 0, from the recovered `-D`.
+    fn expand_defined(&self, text: &str) -> Result<String, String> {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find("defined(") {
+            let after = &rest[start + "defined(".len()..];
+            let end = after.find(')').ok_or("`defined(` is not closed")?;
+            out.push_str(&rest[..start]);
+            out.push(if self.defines.iter().any(|d| d == after[..end].trim()) { '1' } else { '0' });
+            rest = &after[end + 1..];
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+}
+
+fn non_negative(value: i128) -> Result<u64, String> {
+    // repro.toml holds signed 64-bit integers.
+    i64::try_from(value)
+        .ok()
+        .and_then(|value| u64::try_from(value).ok())
+        .ok_or_else(|| format!("its value {value} is no extent"))
+}
+
+/// Template arguments by parameter name; a default counts as an argument that was not given.
+fn arguments(signature: &KernelSignature, instantiation: &Instantiation) -> BTreeMap<String, Piece> {
+    let given = instantiation.template_arguments.iter();
+    signature.template_parameters.iter().zip(given).map(|(p, piece)| (p.name.clone(), piece.clone())).collect()
+}
+
+/// Parameter values of every alias of a known descriptor type, under `ALIAS::PARAMETER`.
+fn members(types: &[DescriptorType], instantiation: &Instantiation) -> BTreeMap<String, String> {
+    let mut map = BTreeMap::new();
+    for alias in &instantiation.aliases {
+        let last = alias.template.rsplit("::").next().unwrap_or_default();
+        let Some(kind) = types.iter().find(|t| t.template == last) else { continue };
+        for (name, value) in parameter_values(kind, &alias.arguments) {
+            map.insert(format!("{}::{name}", alias.name), value);
+        }
+    }
+    map
+}
+
+/// Values of a descriptor type's parameters, defaults filled in.
+pub(super) fn parameter_values(kind: &DescriptorType, arguments: &[Piece]) -> BTreeMap<String, String> {
+    let first_default = kind.parameters.len().saturating_sub(kind.defaults.len());
+    let value = |index: usize| {
+        arguments
+            .get(index)
+            .map(|a| a.value.clone())
+            .or_else(|| kind.defaults.get(index.checked_sub(first_default)?).cloned())
+    };
+    kind.parameters.iter().enumerate().filter_map(|(i, name)| Some((name.clone(), value(i)?))).collect()
+}
+
+/// Names defined by `-DNAME`, `-D NAME`, `-DNAME=VALUE` and their long forms, with `-U` honoured in order.
+fn defines(arguments: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut pending: Option<bool> = None;
+    for argument in arguments {
+        let (define, text) = match (pending.take(), *argument) {
+            (Some(define), text) => (define, text),
+            (None, "-D" | "--define-macro") => {
+                pending = Some(true);
+                continue;
+            }
+            (None, "-U" | "--undefine-macro") => {
+                pending = Some(false);
+                continue;
+            }
+            (None, text) => {
+                match (text.strip_prefix("--define-macro=").or(text.strip_prefix("-D")), text.strip_prefix("-U")) {
+                    (Some(rest), _) => (true, rest),
+                    (None, Some(rest)) => (false, rest),
+                    (None, None) => continue,
+                }
+            }
+        };
+        let name = text.trim_start_matches('=').split('=').next().unwrap_or_default().to_owned();
+        names.retain(|n| *n != name);
+        if define {
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::defines;
+
+    #[test]
+    fn defines_are_read_in_every_form_and_undone_in_order() {
+        assert_eq!(defines(&["-DA", "-D", "B=1", "-DC=2", "-UA", "-O3", "--define-macro=E"]), ["B", "C", "E"]);
+    }
+}
