@@ -1,19 +1,19 @@
 //! Files, environment, processes and clocks, behind one trait with a fake: everything else in krepro is text in, text out.
 
-#[cfg(test)]
 mod fake;
+mod input;
+mod machine;
 mod process;
-mod real;
 
-use std::io;
+use std::io::{self, Read};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-#[cfg(test)]
 pub use fake::Fake;
+pub use input::{Input, open};
+pub use machine::Machine;
 pub use process::{Ending, Finished, Request, Stream};
-pub use real::Real;
 
 /// A host C++ compiler, as the `cc` crate finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,13 +27,27 @@ pub struct HostTool {
 /// The machine krepro runs on.
 pub trait System: Sync {
     /// An environment variable; `None` when unset, empty or not UTF-8.
-    fn variable(&self, name: &str) -> Option<String>;
+    fn env(&self, name: &str) -> Option<String>;
 
     /// The whole of a file.
     ///
     /// # Errors
     /// The file error, naming the file.
     fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>>;
+
+    /// A file as a stream.
+    ///
+    /// # Errors
+    /// The file error, naming the file.
+    fn stream(&self, path: &Utf8Path) -> io::Result<Box<dyn Read + '_>>;
+
+    /// Standard input as a stream.
+    fn stdin(&self) -> Box<dyn Read + '_>;
+
+    /// Whether a file or folder is there.
+    fn exists(&self, path: &Utf8Path) -> bool {
+        self.is_file(path) || self.is_folder(path)
+    }
 
     /// Writes a file that appears whole or not at all; missing folders are made.
     ///

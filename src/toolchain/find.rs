@@ -27,7 +27,7 @@ const USUAL: [&str; 4] = ["/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda", "/usr
 /// When an explicit name leads nowhere, or nothing is found.
 pub fn find(system: &dyn System, option: Option<&str>) -> Result<Found, Diagnostics> {
     let named = option.map(|name| (name.to_owned(), "--nvcc"));
-    if let Some((name, by)) = named.or_else(|| system.variable("NVCC").map(|name| (name, "$NVCC"))) {
+    if let Some((name, by)) = named.or_else(|| system.env("NVCC").map(|name| (name, "$NVCC"))) {
         let path = explicit(system, &name).ok_or_else(|| {
             Diagnostic::error("K-TOOL-NVCC", format!("{by} names `{name}`, which is not an nvcc")).help(HELP)
         })?;
@@ -73,7 +73,7 @@ fn explicit(system: &dyn System, name: &str) -> Option<Utf8PathBuf> {
 fn candidates(system: &dyn System) -> Vec<(Utf8PathBuf, String)> {
     let mut all = vec![];
     for name in ["CUDA_HOME", "CUDA_PATH"] {
-        if let Some(folder) = system.variable(name) {
+        if let Some(folder) = system.env(name) {
             all.push((Utf8Path::new(&folder).join("bin/nvcc"), format!("${name}")));
         }
     }
@@ -109,9 +109,9 @@ mod tests {
 
     fn full() -> Fake {
         Fake::default()
-            .with_variable("PATH", "/bin")
-            .with_variable("KREPRO_CACHE", "/k")
-            .with_variable("CUDA_HOME", "/home/cuda")
+            .variable("PATH", "/bin")
+            .variable("KREPRO_CACHE", "/k")
+            .variable("CUDA_HOME", "/home/cuda")
             .file("/bin/python3", "")
             .file("/n/nvcc", "")
             .file("/e/nvcc", "")
@@ -124,12 +124,12 @@ mod tests {
     }
 
     fn without(system: &Fake, path: &str) {
-        system.files.lock().unwrap().remove(camino::Utf8Path::new(path)).unwrap();
+        system.files().remove(camino::Utf8Path::new(path)).unwrap();
     }
 
     #[test]
     fn each_place_is_used_when_those_before_it_have_none() {
-        let system = full().with_variable("NVCC", "/e/nvcc");
+        let system = full().variable("NVCC", "/e/nvcc");
         assert_eq!(find(&system, Some("/n/nvcc")).unwrap().by, "--nvcc");
         assert_eq!(find(&system, None).unwrap().by, "$NVCC");
         let system = full();
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_explicit_name_that_leads_nowhere_is_an_error_not_a_search() {
-        let error = first(find(&full().with_variable("NVCC", "/gone"), None).unwrap_err());
+        let error = first(find(&full().variable("NVCC", "/gone"), None).unwrap_err());
         assert_eq!(error.message, "$NVCC names `/gone`, which is not an nvcc");
     }
 

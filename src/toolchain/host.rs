@@ -48,7 +48,7 @@ pub fn limit(text: &str) -> Limit {
 /// No compiler, or one that does not say its version.
 pub fn find(system: &dyn System, ccbin: Option<&str>) -> Result<HostCompiler, Diagnostics> {
     let named = ccbin.map(|path| (path.to_owned(), "-ccbin".to_owned()));
-    let named = named.or_else(|| system.variable("NVCC_CCBIN").map(|path| (path, "$NVCC_CCBIN".to_owned())));
+    let named = named.or_else(|| system.env("NVCC_CCBIN").map(|path| (path, "$NVCC_CCBIN".to_owned())));
     let (path, clang, found_by) = match named {
         Some((name, by)) => {
             let path = executable(system, &name).ok_or_else(|| {
@@ -62,7 +62,7 @@ pub fn find(system: &dyn System, ccbin: Option<&str>) -> Result<HostCompiler, Di
             let tool = system.host_compiler().map_err(|why| {
                 missing(format!("no host C++ compiler was found: {why}")).help("install g++, or name one with CXX")
             })?;
-            let by = if system.variable("CXX").is_some() { "$CXX" } else { "PATH" };
+            let by = if system.env("CXX").is_some() { "$CXX" } else { "PATH" };
             (tool.path, tool.clang, by.to_owned())
         }
     };
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_log_comes_before_the_environment() {
-        let system = machine().with_variable("NVCC_CCBIN", "/no/such");
+        let system = machine().variable("NVCC_CCBIN", "/no/such");
         let host = find(&system, Some("/opt/g++-12")).unwrap();
         let expected = HostCompiler {
             path: "/opt/g++-12".into(),

@@ -145,21 +145,21 @@ mod tests {
     use crate::sys::{Fake, System};
 
     fn machine() -> Fake {
-        Fake::default()
-            .with_variable("KREPRO_CACHE", "/k")
-            .with_variable("PATH", "/bin")
-            .file("/bin/python3", "")
-            .program("/bin/python3 -m pip --version", 0, "pip 23")
+        Fake::default().variable("KREPRO_CACHE", "/k").variable("PATH", "/bin").file("/bin/python3", "").program(
+            "/bin/python3 -m pip --version",
+            0,
+            "pip 23",
+        )
     }
 
     #[test]
     fn a_component_that_is_there_is_left_alone() {
-        let system = Fake::default().with_variable("KREPRO_CACHE", "/k");
+        let system = Fake::default().variable("KREPRO_CACHE", "/k");
         let system = system.file("/k/toolchains/cuda-13.0.88/nvidia/cu13/bin/nvcc", "");
         let mut steps = vec![];
         let place = install(&system, &wanted(false)[0], &mut |s| steps.push(s)).unwrap();
         assert_eq!(steps, [Step::There(place)]);
-        assert!(system.ran.lock().unwrap().is_empty());
+        assert!(system.ran().is_empty());
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn no_python_is_one_clear_error() {
-        let system = Fake::default().with_variable("KREPRO_CACHE", "/k");
+        let system = Fake::default().variable("KREPRO_CACHE", "/k");
         assert_eq!(
             install(&system, &wanted(false)[0], &mut |_| {}).unwrap_err().iter().next().unwrap().code,
             "K-TOOL-PYTHON"

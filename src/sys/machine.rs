@@ -1,8 +1,9 @@
-//! The machine itself.
+//! The machine that krepro runs on.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,25 +11,28 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Ending, Finished, HostTool, Request, Stream, System};
 
-/// The real machine.
-#[derive(Debug)]
-pub struct Real {
-    start: Instant,
-}
+/// The machine that krepro runs on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Machine;
 
-impl Default for Real {
-    fn default() -> Self {
-        Real { start: Instant::now() }
-    }
-}
+/// The moment that [`System::now`] counts from.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-impl System for Real {
-    fn variable(&self, name: &str) -> Option<String> {
+impl System for Machine {
+    fn env(&self, name: &str) -> Option<String> {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
     fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         fs_err::read(path)
+    }
+
+    fn stream(&self, path: &Utf8Path) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(fs_err::File::open(path)?))
+    }
+
+    fn stdin(&self) -> Box<dyn Read + '_> {
+        Box::new(io::stdin())
     }
 
     fn write(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
@@ -190,7 +194,7 @@ impl System for Real {
     }
 
     fn now(&self) -> Duration {
-        self.start.elapsed()
+        START.elapsed()
     }
 
     fn capacity(&self) -> (usize, u64) {
@@ -281,7 +285,7 @@ mod tests {
     use std::time::Duration;
 
     use super::super::{Ending, Request, Stream, System};
-    use super::Real;
+    use super::Machine;
 
     fn shell(script: &str) -> Request {
         Request::new("sh").arguments(["-c", script])
@@ -290,7 +294,7 @@ mod tests {
     #[test]
     fn both_outputs_and_the_code_come_back() {
         let mut lines = vec![];
-        let finished = Real::default()
+        let finished = Machine
             .run_streaming(&shell("echo one; echo two >&2; printf three; exit 7"), &mut |stream, line| {
                 lines.push((stream, line.to_owned()));
             })
@@ -305,7 +309,7 @@ mod tests {
     #[test]
     fn at_the_deadline_the_whole_group_is_killed() {
         let request = shell("sleep 30 & sleep 30; echo never").deadline(Duration::from_millis(200));
-        let finished = Real::default().run(&request).unwrap();
+        let finished = Machine.run(&request).unwrap();
         assert_eq!(finished.ending, Ending::Deadline);
         assert!(finished.elapsed < Duration::from_secs(5), "{:?}", finished.elapsed);
         assert!(finished.output.is_empty());
@@ -314,17 +318,17 @@ mod tests {
     #[test]
     fn a_program_that_closes_its_pipes_and_lives_on_meets_its_deadline() {
         let request = shell("exec >&- 2>&-; sleep 30").deadline(Duration::from_millis(200));
-        assert_eq!(Real::default().run(&request).unwrap().ending, Ending::Deadline);
+        assert_eq!(Machine.run(&request).unwrap().ending, Ending::Deadline);
     }
 
     #[test]
     fn a_signal_is_told_from_a_code() {
-        assert_eq!(Real::default().run(&shell("kill -SEGV $$")).unwrap().ending, Ending::Signal(11));
+        assert_eq!(Machine.run(&shell("kill -SEGV $$")).unwrap().ending, Ending::Signal(11));
     }
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let error = Real::default().run(&Request::new("/no/such/program")).unwrap_err();
+        let error = Machine.run(&Request::new("/no/such/program")).unwrap_err();
         assert!(error.to_string().contains("/no/such/program"), "{error}");
     }
 
@@ -332,14 +336,14 @@ mod tests {
     fn a_written_file_is_whole_and_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let path = camino::Utf8PathBuf::from_path_buf(folder.path().join("a/b")).unwrap();
-        Real::default().write(&path, b"one").unwrap();
-        assert_eq!(Real::default().read(&path).unwrap(), b"one");
-        assert_eq!(Real::default().list(path.parent().unwrap()), ["b"]);
+        Machine.write(&path, b"one").unwrap();
+        assert_eq!(Machine.read(&path).unwrap(), b"one");
+        assert_eq!(Machine.list(path.parent().unwrap()), ["b"]);
     }
 
     #[test]
     fn the_host_compiler_is_found() {
-        let tool = Real::default().host_compiler().unwrap();
+        let tool = Machine.host_compiler().unwrap();
         assert!(tool.path.is_absolute(), "{tool:?}");
     }
 }
