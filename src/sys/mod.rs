@@ -1,6 +1,7 @@
 //! Files, environment, processes and clocks, behind one trait with a fake: everything else in krepro is text in, text out.
 
 mod fake;
+mod includes;
 mod input;
 mod machine;
 mod process;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use fake::Fake;
+pub use includes::closure;
 pub use input::{Input, open};
 pub use machine::Machine;
 pub use process::{Ending, Finished, Request, Stream};
