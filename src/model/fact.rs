@@ -39,6 +39,14 @@ impl Origin {
         matches!(self, Origin::Assumed { .. })
     }
 
+    /// The place in a source, where the value has one.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Origin::Transcribed { at } | Origin::Read { at, .. } => Some(at),
+            Origin::Given { .. } | Origin::Assumed { .. } => None,
+        }
+    }
+
     /// The one word for tables: transcribed, read, given or assumed.
     pub fn word(&self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Origin;
 use crate::source::Place;
 
 /// What a finding does.
@@ -36,6 +37,45 @@ pub struct Finding {
     pub at: Option<Place>,
 }
 
+impl Finding {
+    /// Of the rule `code`; `message` names the value and the limit.
+    pub fn new(code: &str, weight: Weight, message: impl Into<String>) -> Self {
+        Finding {
+            code: code.to_owned(),
+            weight,
+            message: message.into(),
+            places: vec![],
+            consequence: String::new(),
+            help: vec![],
+            at: None,
+        }
+    }
+
+    /// Adds where `what` comes from; the first one in a readable source becomes the place of the finding.
+    #[must_use]
+    pub fn of(mut self, what: impl Into<String>, origin: &Origin) -> Self {
+        self.places.push((what.into(), format!("{}: {}", origin.word(), origin.detail())));
+        if self.at.is_none() {
+            self.at = origin.place().cloned();
+        }
+        self
+    }
+
+    /// What happens at run time (or at build time).
+    #[must_use]
+    pub fn then(mut self, consequence: impl Into<String>) -> Self {
+        self.consequence = consequence.into();
+        self
+    }
+
+    /// Adds a remedy.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+}
+
 /// All findings of a reproducer, and the checks that had to be skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
@@ -46,6 +86,16 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Adds a finding.
+    pub fn push(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// A rule that could not be checked because `fact` is not known.
+    pub fn skip(&mut self, code: &str, fact: impl Into<String>) {
+        self.skipped.push((code.to_owned(), fact.into()));
+    }
+
     /// Whether one of them refuses.
     pub fn refuses(&self) -> bool {
         self.findings.iter().any(|f| f.weight == Weight::Refuse)

@@ -2,6 +2,7 @@
 //!
 //! No stage's code is needed to understand these types, and no type here does input or output.
 
+mod arch;
 mod awaited;
 mod checked;
 mod compile;
@@ -20,6 +21,7 @@ mod reproducer;
 mod signature;
 mod tensor_map;
 
+pub use arch::ArchLimits;
 pub use awaited::Awaited;
 pub use checked::Checked;
 pub use compile::{ArgumentChange, CompileCommand, CompilerArgument};
@@ -35,4 +37,4 @@ pub use operand::{Major, Operand, Role};
 pub use plan::{Fill, OutFill, Padding, Plan, Probe};
 pub use reproducer::{InputFile, KernelRef, Reproducer, ToolchainFacts};
 pub use signature::{KernelSignature, Parameter, TemplateParameter, TemplateParameterKind};
-pub use tensor_map::{DescriptorPair, DescriptorSource, Swizzle, TensorMap};
+pub use tensor_map::{DescriptorPair, DescriptorSource, OutOfBounds, Swizzle, TensorMap};

@@ -40,6 +40,27 @@ impl Swizzle {
     }
 }
 
+/// What a load puts where the box overhangs the tensor (`CUtensorMapFloatOOBfill`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutOfBounds {
+    /// Zeros.
+    #[default]
+    Zeros,
+    /// A NaN whose products are taken as zero by the tensor core; floating types only.
+    Nan,
+}
+
+impl OutOfBounds {
+    /// The driver's enumerator.
+    pub fn driver_name(self) -> &'static str {
+        match self {
+            OutOfBounds::Zeros => "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE",
+            OutOfBounds::Nan => "CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA",
+        }
+    }
+}
+
 /// One descriptor. Dimension 0 is the contiguous one. Extents and boxes count elements, strides count bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorMap {
@@ -59,13 +80,19 @@ pub struct TensorMap {
     pub swizzle: Fact<Swizzle>,
     /// `CUtensorMapL2promotion` enumerator.
     pub l2_promotion: String,
+    /// Fill of what lies outside the tensor.
+    #[serde(default)]
+    pub out_of_bounds: OutOfBounds,
 }
 
 impl TensorMap {
     /// Bytes that one load completes on its mbarrier: always the full box, also where it overhangs the tensor (measured on
-    /// an H200).
+    /// an H200). An element stride above 1 thins its dimension out, except dimension 0.
     pub fn box_bytes(&self) -> u64 {
-        self.box_dim.iter().fold(self.element_bytes, |bytes, extent| bytes.saturating_mul(extent.value))
+        self.box_dim.iter().enumerate().fold(self.element_bytes, |bytes, (dim, extent)| {
+            let step = if dim == 0 { 1 } else { self.element_strides.get(dim).map_or(1, |s| (*s).max(1)) };
+            bytes.saturating_mul(extent.value.div_ceil(step))
+        })
     }
 }
 

@@ -1,0 +1,186 @@
+//! S20 and S22: blocks, threads, clusters and grids.
+
+use super::number::{down, up};
+use super::{Context, Target};
+use crate::model::{Fact, Finding, Findings, Launch, Reproducer, Weight};
+
+/// Threads of a block, on every architecture.
+const MOST_THREADS: u64 = 1024;
+/// Blocks of a grid in x, y, z.
+const MOST_BLOCKS: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+pub(super) fn check(reproducer: &Reproducer, context: &Context<'_>, targets: &[Target], out: &mut Findings) {
+    threads(reproducer, out);
+    grid(&reproducer.launch, out);
+    cluster(reproducer, context, targets, out);
+}
+
+fn threads(reproducer: &Reproducer, out: &mut Findings) {
+    let threads = &reproducer.launch.threads;
+    if threads.value == 0 || threads.value > MOST_THREADS {
+        out.push(
+            Finding::new("K-S22", Weight::Refuse, format!("a block of {} threads; legal is 1 to {MOST_THREADS}", threads.value))
+                .of("threads", &threads.origin)
+                .then("the launch returns error 9 (invalid configuration); ptxas accepts __launch_bounds__ above 1024 silently")
+                .help(format!("the nearest legal value is {}", threads.value.clamp(32, MOST_THREADS))),
+        );
+    } else if threads.value % 32 != 0 {
+        out.push(
+            Finding::new(
+                "K-S22",
+                Weight::Note,
+                format!("a block of {} threads is no whole number of warps", threads.value),
+            )
+            .of("threads", &threads.origin)
+            .then("the last warp is incomplete: warp-wide and warpgroup-wide instructions in it are undefined")
+            .help(format!(
+                "nearest whole warps: {} and {}",
+                down(threads.value, 32),
+                up(threads.value, 32)
+            )),
+        );
+    }
+    let bounds = reproducer.launch.launch_bounds.as_ref().or(reproducer.kernel.signature.launch_bounds.as_ref());
+    if let Some(bounds) = bounds {
+        match bounds.value.split(',').next().map(|first| first.trim().parse::<u64>()) {
+            Some(Ok(most)) if threads.value > most => out.push(
+                Finding::new(
+                    "K-S22",
+                    Weight::Refuse,
+                    format!(
+                        "a block of {} threads, and the kernel is bound to {most} (`__launch_bounds__({})`)",
+                        threads.value, bounds.value
+                    ),
+                )
+                .of("threads", &threads.origin)
+                .of("launch bounds", &bounds.origin)
+                .then("the launch returns an error: the kernel was compiled for fewer threads")
+                .help(format!("the nearest legal value is {most}")),
+            ),
+            Some(Ok(_)) => {}
+            _ => out.skip("K-S22", format!("the value of `__launch_bounds__({})`", bounds.value)),
+        }
+    }
+}
+
+fn grid(launch: &Launch, out: &mut Findings) {
+    for (axis, (blocks, most)) in launch.grid.iter().zip(MOST_BLOCKS).enumerate() {
+        if blocks.value == 0 || blocks.value > most {
+            let help = if blocks.value == 0 {
+                "a size of the problem is 0: production must skip this launch".to_owned()
+            } else {
+                format!("the nearest legal value is {most}")
+            };
+            out.push(
+                Finding::new(
+                    "K-S22",
+                    Weight::Refuse,
+                    format!("a grid of {} blocks in {}; legal is 1 to {most}", blocks.value, AXES[axis]),
+                )
+                .of(format!("grid {}", AXES[axis]), &blocks.origin)
+                .then("the launch returns error 9 (invalid configuration)")
+                .help(help),
+            );
+        }
+    }
+}
+
+fn cluster(reproducer: &Reproducer, context: &Context<'_>, targets: &[Target], out: &mut Findings) {
+    let launch = &reproducer.launch;
+    let size = launch.cluster.iter().fold(1_u64, |product, extent| product.saturating_mul(extent.value));
+    if size <= 1 {
+        if size == 0 {
+            out.push(
+                Finding::new("K-S20", Weight::Refuse, "a cluster of 0 CTAs")
+                    .of("cluster x", &launch.cluster[0].origin)
+                    .then("the launch returns error 912 (invalid cluster size)")
+                    .help("the nearest legal value is 1 in each dimension"),
+            );
+        }
+        return;
+    }
+    for (axis, (blocks, extent)) in launch.grid.iter().zip(&launch.cluster).enumerate() {
+        if extent.value != 0 && blocks.value % extent.value != 0 {
+            out.push(indivisible(AXES[axis], blocks, extent));
+        }
+    }
+    for target in targets {
+        let Some(limits) = context.limits(target) else {
+            out.skip("K-S20", format!("cluster limits of {target}"));
+            continue;
+        };
+        let (weight, limit, consequence) = if size > limits.largest_cluster {
+            (
+                Weight::Refuse,
+                limits.largest_cluster,
+                "the launch returns error 912 (invalid cluster size); nvcc and ptxas say nothing",
+            )
+        } else if size > limits.portable_cluster {
+            (
+                Weight::Note,
+                limits.portable_cluster,
+                "needs cudaFuncAttributeNonPortableClusterSizeAllowed on this instantiation, and not every device can place it",
+            )
+        } else {
+            continue;
+        };
+        out.push(
+            Finding::new("K-S20", weight, format!("a cluster of {size} CTAs; {target} takes {limit}"))
+                .of("cluster x", &launch.cluster[0].origin)
+                .of("cluster y", &launch.cluster[1].origin)
+                .of("cluster z", &launch.cluster[2].origin)
+                .then(consequence)
+                .help(if limit == 0 {
+                    "no cluster: sm_90 is the first with them".to_owned()
+                } else {
+                    format!("the nearest legal size is {limit}")
+                }),
+        );
+    }
+    declared(reproducer, out);
+}
+
+fn indivisible(axis: &str, blocks: &Fact<u64>, extent: &Fact<u64>) -> Finding {
+    Finding::new(
+        "K-S20",
+        Weight::Refuse,
+        format!("a grid of {} blocks in {axis} is no multiple of the cluster's {} there", blocks.value, extent.value),
+    )
+    .of(format!("grid {axis}"), &blocks.origin)
+    .of(format!("cluster {axis}"), &extent.origin)
+    .then("the launch returns error 1 (invalid value) or 912; CUTLASS reports it as Error Internal")
+    .help(format!(
+        "nearest legal grids: {} and {}",
+        down(blocks.value, extent.value),
+        up(blocks.value, extent.value)
+    ))
+}
+
+/// `__cluster_dims__` of the header against the launch.
+fn declared(reproducer: &Reproducer, out: &mut Findings) {
+    let Some(text) = &reproducer.kernel.signature.cluster_dims else { return };
+    let parsed: Result<Vec<u64>, _> = text.value.split(',').map(|part| part.trim().parse()).collect();
+    let Ok(mut dims) = parsed else {
+        out.skip("K-S20", format!("the value of `__cluster_dims__({})`", text.value));
+        return;
+    };
+    dims.resize(3, 1);
+    let launched = reproducer.launch.cluster.each_ref().map(|extent| extent.value);
+    if dims != launched {
+        out.push(
+            Finding::new(
+                "K-S20",
+                Weight::Refuse,
+                format!(
+                    "the kernel declares `__cluster_dims__({})` and is launched with a cluster of {} x {} x {}",
+                    text.value, launched[0], launched[1], launched[2]
+                ),
+            )
+            .of("declaration", &text.origin)
+            .of("cluster x", &reproducer.launch.cluster[0].origin)
+            .then("the launch returns error 1 (invalid value): the attribute contradicts the declaration")
+            .help(format!("launch with {} x {} x {}", dims[0], dims[1], dims[2])),
+        );
+    }
+}
