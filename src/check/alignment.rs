@@ -40,7 +40,7 @@ fn destination(pair: &DescriptorPair, map: &TensorMap, reproducer: &Reproducer, 
     }
     let bytes = map.box_bytes();
     let swizzled = map.swizzle.value.span().map(|span| span * 8);
-    let (alignment, weight, consequence) = if bytes % 128 != 0 {
+    let (alignment, weight, consequence) = if !bytes.is_multiple_of(128) {
         (
             128,
             Weight::Predict,
@@ -54,7 +54,7 @@ fn destination(pair: &DescriptorPair, map: &TensorMap, reproducer: &Reproducer, 
              swizzles absolute addresses; all-ones inputs cannot see it, a one-hot input can",
         )
     };
-    if bytes % alignment == 0 {
+    if bytes.is_multiple_of(alignment) {
         return;
     }
     let mut finding = Finding::new(

@@ -55,7 +55,6 @@ pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
 
 fn compare(barrier: &Awaited, delivery: &Delivery<'_>, source: DescriptorSource, out: &mut Findings) {
     let awaited = &barrier.bytes;
-    let awaited = &barrier.bytes;
     let other = match source {
         DescriptorSource::Production => DescriptorSource::Type,
         DescriptorSource::Type => DescriptorSource::Production,
@@ -174,7 +173,7 @@ fn nearest_box(delivery: &Delivery<'_>, awaited: u64, source: DescriptorSource) 
             && outer > 0
         {
             let row = map.box_bytes() / outer * pair.copies.value;
-            if row > 0 && awaited % row == 0 && (1..=256).contains(&(awaited / row)) {
+            if row > 0 && awaited.is_multiple_of(row) && (1..=256).contains(&(awaited / row)) {
                 let dim = map.box_dim.len() - 1;
                 return format!("make boxDim[{dim}] {} instead of {outer}", awaited / row);
             }

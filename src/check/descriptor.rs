@@ -62,7 +62,7 @@ fn strides(name: &str, map: &TensorMap, out: &mut Findings) {
     for (index, stride) in map.global_strides.iter().enumerate() {
         let dim = index + 1;
         let what = format!("globalStrides of dimension {dim}");
-        if stride.value % unit != 0 {
+        if !stride.value.is_multiple_of(unit) {
             let element = map.element_bytes.max(1);
             out.push(
                 refuse(
@@ -86,7 +86,17 @@ fn strides(name: &str, map: &TensorMap, out: &mut Findings) {
             );
         }
         if stride.value >= 1 << 40 {
-            out.push(too_long(name, dim, stride.value).of(what.clone(), &stride.origin));
+            out.push(
+                refuse(
+                    "K-S03",
+                    format!(
+                        "the stride of dimension {dim} of descriptor `{name}` is {} bytes; it must be below 2^40",
+                        stride.value
+                    ),
+                )
+                .of(what.clone(), &stride.origin)
+                .help(format!("the nearest legal stride is {} bytes", (1_u64 << 40) - unit)),
+            );
         }
         if let Some(extent) = map.global_dim.get(index) {
             let inner = if dim == 1 { map.element_bytes } else { map.global_strides[index - 1].value };
@@ -112,22 +122,6 @@ fn strides(name: &str, map: &TensorMap, out: &mut Findings) {
     }
 }
 
-/// A stride beyond 2^40, most often a product that was taken in 32 bits and widened with its sign.
-fn too_long(name: &str, dim: usize, stride: u64) -> Finding {
-    let signed = stride as i64;
-    let message = if signed < 0 && signed >= i64::from(i32::MIN) {
-        format!(
-            "the stride of dimension {dim} of descriptor `{name}` is {signed} bytes: a product overflowed int32; its true \
-             value is {} bytes or that plus a multiple of 2^32",
-            stride & 0xffff_ffff
-        )
-    } else {
-        format!("the stride of dimension {dim} of descriptor `{name}` is {stride} bytes; it must be below 2^40")
-    };
-    refuse(if signed < 0 { "K-S03b" } else { "K-S03" }, message)
-        .help("compute strides in 64 bits before they are handed over (cast one factor to uint64_t)")
-}
-
 fn boxes(name: &str, map: &TensorMap, out: &mut Findings) {
     for (dim, extent) in map.box_dim.iter().enumerate() {
         if !(1..=256).contains(&extent.value) {
@@ -149,7 +143,7 @@ fn boxes(name: &str, map: &TensorMap, out: &mut Findings) {
     }
     if let Some(inner) = map.box_dim.first() {
         let bytes = inner.value.saturating_mul(map.element_bytes);
-        if bytes % 16 != 0 {
+        if !bytes.is_multiple_of(16) {
             let element = map.element_bytes.max(1);
             out.push(
                 refuse(

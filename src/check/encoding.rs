@@ -10,7 +10,7 @@ pub(super) fn check(name: &str, map: &TensorMap, out: &mut Findings) {
     }
     if map.data_type.contains("16U4_ALIGN8B")
         && let Some(inner) = map.global_dim.first()
-        && inner.value % 2 != 0
+        && !inner.value.is_multiple_of(2)
     {
         out.push(
             refuse(
@@ -30,7 +30,7 @@ pub(super) fn check(name: &str, map: &TensorMap, out: &mut Findings) {
 /// `16U4_ALIGN16B` and `16U6_ALIGN16B`: 16 elements take 16 bytes of shared memory, whatever they take in global memory.
 fn packed_wide(name: &str, map: &TensorMap, out: &mut Findings) {
     if let Some(inner) = map.global_dim.first()
-        && inner.value % 128 != 0
+        && !inner.value.is_multiple_of(128)
     {
         out.push(
             refuse(

@@ -25,7 +25,7 @@ fn threads(reproducer: &Reproducer, out: &mut Findings) {
                 .then("the launch returns error 9 (invalid configuration); ptxas accepts __launch_bounds__ above 1024 silently")
                 .help(format!("the nearest legal value is {}", threads.value.clamp(32, MOST_THREADS))),
         );
-    } else if threads.value % 32 != 0 {
+    } else if !threads.value.is_multiple_of(32) {
         out.push(
             Finding::new(
                 "K-S22",
@@ -101,7 +101,7 @@ fn cluster(reproducer: &Reproducer, context: &Context<'_>, targets: &[Target], o
         return;
     }
     for (axis, (blocks, extent)) in launch.grid.iter().zip(&launch.cluster).enumerate() {
-        if extent.value != 0 && blocks.value % extent.value != 0 {
+        if extent.value != 0 && !blocks.value.is_multiple_of(extent.value) {
             out.push(indivisible(AXES[axis], blocks, extent));
         }
     }

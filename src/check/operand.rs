@@ -1,4 +1,4 @@
-//! S10: a descriptor against the operand it describes.
+//! S10 and S03b: a descriptor against the operand it describes.
 
 use crate::model::{
     Contract, DescriptorPair, Fact, Finding, Findings, Major, Operand, Reproducer, Role, TensorMap, Weight,
@@ -86,7 +86,29 @@ fn stride(pair: &DescriptorPair, map: &TensorMap, operand: &Operand, out: &mut F
     let Some(stride) = map.global_strides.first() else { return };
     let bits = operand.leading_dimension.value.saturating_mul(u64::from(operand.element.value.bits()));
     let wanted = bits / 8;
-    if stride.value == wanted || bits % 8 != 0 {
+    if stride.value == wanted || !bits.is_multiple_of(8) {
+        return;
+    }
+    let wrapped = [u64::from(wanted as u32), i64::from(wanted as i32) as u64];
+    if wanted > i32::MAX as u64 && wrapped.contains(&stride.value) {
+        out.push(
+            Finding::new(
+                "K-S03b",
+                Weight::Predict,
+                format!(
+                    "the stride of dimension 1 of descriptor `{}` is {} bytes: the product {} x {} bits overflowed 32 bits; \
+                     its true value is {wanted} bytes",
+                    pair.name,
+                    stride.value,
+                    operand.leading_dimension.value,
+                    operand.element.value.bits()
+                ),
+            )
+            .of("globalStrides of dimension 1", &stride.origin)
+            .of("leading dimension", &operand.leading_dimension.origin)
+            .then("rows are read from the wrong addresses, within the tensor or outside it")
+            .help(format!("compute it in 64 bits (cast one factor to uint64_t): {wanted} bytes")),
+        );
         return;
     }
     out.push(

@@ -1,0 +1,155 @@
+//! Every rule against cases that it must catch and legal neighbours that it must let pass. A file in `tests/checks/` is one
+//! rule (its name, up to a `-word`, is the code); each case changes a few values of `base.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use krepro::check::{Context, findings};
+use krepro::model::{ArchLimits, Finding, Findings, Reproducer, Weight};
+use serde::Deserialize;
+use toml::Value;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    bad: Vec<Bad>,
+    #[serde(default)]
+    good: Vec<Good>,
+    #[serde(default)]
+    skipped: Vec<Skipped>,
+}
+
+/// The rule speaks, with this weight and these words, and places its first value at `at`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bad {
+    about: String,
+    set: BTreeMap<String, Value>,
+    weight: Weight,
+    says: Vec<String>,
+    at: Option<String>,
+}
+
+/// The rule says nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Good {
+    about: String,
+    set: BTreeMap<String, Value>,
+}
+
+/// The rule is skipped, and names the fact that is missing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Skipped {
+    about: String,
+    set: BTreeMap<String, Value>,
+    says: Vec<String>,
+}
+
+fn limits() -> Vec<ArchLimits> {
+    let arch = |number, shared_memory, portable_cluster, largest_cluster| ArchLimits {
+        number,
+        shared_memory,
+        static_shared_memory: 49152,
+        static_shared_memory_suffixed: Some(shared_memory),
+        portable_cluster,
+        largest_cluster,
+    };
+    vec![arch(80, 166_912, 0, 0), arch(90, 232_448, 8, 16), arch(121, 101_376, 8, 8)]
+}
+
+fn put(root: &mut Value, path: &str, value: Value) {
+    let mut here = root;
+    for step in path.split('.') {
+        here = match here {
+            Value::Table(table) => table.entry(step).or_insert(Value::Boolean(false)),
+            Value::Array(list) => {
+                let index: usize = step.parse().expect("an index");
+                if index == list.len() {
+                    list.push(Value::Boolean(false));
+                }
+                &mut list[index]
+            }
+            _ => panic!("`{path}` leads nowhere at `{step}`"),
+        };
+    }
+    *here = value;
+}
+
+fn run(set: &BTreeMap<String, Value>) -> Findings {
+    let base = include_str!("checks/base.toml");
+    let mut value: Value = toml::from_str(base).expect("base.toml is TOML");
+    for (path, new) in set {
+        put(&mut value, path, new.clone());
+    }
+    let reproducer: Reproducer = value.try_into().expect("a reproducer");
+    let architectures = limits();
+    findings(&reproducer, &Context { architectures: &architectures })
+}
+
+fn words(finding: &Finding) -> String {
+    let places: Vec<_> = finding.places.iter().map(|(what, place)| format!("{what} ({place})")).collect();
+    format!("{}\n{}\n{}\n{}", finding.message, places.join("\n"), finding.consequence, finding.help.join("\n"))
+}
+
+#[test]
+fn the_base_has_no_findings_and_nothing_is_skipped() {
+    let all = run(&BTreeMap::new());
+    assert_eq!(all, Findings::default());
+}
+
+#[test]
+fn every_rule_catches_its_bad_cases_and_lets_the_legal_neighbours_pass() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checks");
+    let mut failures = Vec::new();
+    let mut cases = 0;
+    for entry in fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().and_then(|s| s.to_str()).expect("a name").to_owned();
+        let Some(rest) = stem.strip_prefix("K-") else { continue };
+        let code = format!("K-{}", rest.split('-').next().unwrap_or_default());
+        let file: File =
+            toml::from_str(&fs::read_to_string(&path).expect("reads")).unwrap_or_else(|e| panic!("{stem}: {e}"));
+        assert!(!file.bad.is_empty() && !file.good.is_empty(), "{stem} needs a bad and a good case");
+        for case in file.bad {
+            cases += 1;
+            let all = run(&case.set);
+            let fits = |f: &&Finding| {
+                f.code == code && f.weight == case.weight && case.says.iter().all(|say| words(f).contains(say.as_str()))
+            };
+            match all.findings.iter().find(fits) {
+                None => failures.push(format!("{stem}: {}: no such finding in\n{all:#?}", case.about)),
+                Some(found) => {
+                    let at = found.at.as_ref().map(ToString::to_string);
+                    if case.at.is_some() && case.at != at {
+                        failures.push(format!("{stem}: {}: placed at {at:?}", case.about));
+                    }
+                    if found.consequence.is_empty() || found.help.is_empty() {
+                        failures.push(format!("{stem}: {}: no consequence or no help", case.about));
+                    }
+                }
+            }
+        }
+        for case in file.good {
+            cases += 1;
+            let all = run(&case.set);
+            if let Some(found) = all.findings.iter().find(|f| f.code == code) {
+                failures.push(format!("{stem}: {}: a legal case is caught: {}", case.about, found.message));
+            }
+        }
+        for case in file.skipped {
+            cases += 1;
+            let all = run(&case.set);
+            let fits =
+                |(c, fact): &&(String, String)| *c == code && case.says.iter().all(|say| fact.contains(say.as_str()));
+            if !all.skipped.iter().any(|s| fits(&s)) {
+                failures.push(format!("{stem}: {}: not skipped: {:?}", case.about, all.skipped));
+            }
+        }
+    }
+    assert!(cases > 0);
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
