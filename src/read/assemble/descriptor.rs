@@ -7,7 +7,7 @@ use regex::Regex;
 use super::Facts;
 use super::terms::{Terms, parameter_values};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Contract, DescriptorPair, ElementType, Fact, Swizzle, TensorMap};
+use crate::model::{Contract, DescriptorPair, ElementType, Fact, OutOfBounds, Swizzle, TensorMap};
 use crate::read::manifest::{DescriptorType, Expression, FillRule, KernelRule, Slot};
 
 /// A descriptor that the emitted text or the signature names.
@@ -182,6 +182,7 @@ fn type_map(
         element_strides: vec![1; kind.box_dim.len()],
         swizzle: swizzle(&kind.swizzle_bits, values, terms)?,
         l2_promotion: "CU_TENSOR_MAP_L2_PROMOTION_NONE".to_owned(),
+        out_of_bounds: OutOfBounds::Zeros,
     })
 }
 
@@ -196,6 +197,7 @@ fn fill_map(fill: &FillRule, element: ElementType, terms: &Terms<'_>) -> Result<
         element_strides: vec![1; fill.box_dim.len()],
         swizzle: swizzle(&fill.swizzle_bits, &none, terms)?,
         l2_promotion: "CU_TENSOR_MAP_L2_PROMOTION_NONE".to_owned(),
+        out_of_bounds: OutOfBounds::Zeros,
     })
 }
 
