@@ -1,6 +1,7 @@
 //! krepro: from a GPU kernel that gives a wrong number to the stage at fault, or to the refuted suspicion.
 
 pub mod check;
+pub mod cli;
 pub mod diag;
 pub mod exit;
 pub mod model;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    krepro::exit::Exit::Success.into()
+    krepro::cli::main().into()
 }

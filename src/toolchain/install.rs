@@ -25,6 +25,13 @@ pub fn wanted(cutlass: bool) -> Vec<Component> {
     wheels::components().into_iter().filter(|c| c.always || (cutlass && c.name.starts_with("cutlass"))).collect()
 }
 
+/// The include folder of CUTLASS in krepro's cache, when it is there.
+pub fn cutlass(system: &dyn System) -> Option<Utf8PathBuf> {
+    let component = wheels::components().into_iter().find(|c| c.name.starts_with("cutlass"))?;
+    let check = folder(system, &component).ok()?.join(&component.check);
+    system.is_file(&check).then(|| check.parent().and_then(Utf8Path::parent).map(Utf8Path::to_owned))?
+}
+
 /// Where a component lies, whether it is there or not.
 ///
 /// # Errors

@@ -1,0 +1,71 @@
+//! The command line: one file for each subcommand.
+//!
+//! A subcommand is a clap `Args` with `run(self, &mut Session) -> Result<Exit, Failure>`. It prints through the session,
+//! never directly, and returns what the process ends with.
+
+mod session;
+mod toolchain;
+
+use clap::{ColorChoice, Parser, Subcommand};
+
+pub use session::{Failure, Session};
+
+use crate::exit::Exit;
+use crate::sys::Machine;
+
+/// From a GPU kernel that gives a wrong number to the stage at fault, or to the refuted suspicion.
+#[derive(Debug, Parser)]
+#[command(name = "krepro", version, max_term_width = 110)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every subcommand.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Global {
+    /// Print the result, and any error, as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Colour in errors and tables
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Toolchain(toolchain::Toolchain),
+}
+
+/// Runs the process's command line.
+pub fn main() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let usage = error.use_stderr();
+            return match error.print() {
+                Ok(()) if usage => Exit::Input,
+                Ok(()) => Exit::Success,
+                Err(_) => Exit::File,
+            };
+        }
+    };
+    let machine = Machine;
+    let mut session = Session::of_process(&machine, cli.global);
+    let outcome = match cli.command {
+        Command::Toolchain(toolchain) => toolchain.run(&mut session),
+    };
+    outcome.unwrap_or_else(|failure| session.fail(failure))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
