@@ -38,6 +38,18 @@ impl Exit {
     }
 }
 
+impl From<&crate::model::Outcome> for Exit {
+    fn from(outcome: &crate::model::Outcome) -> Self {
+        use crate::model::Outcome;
+        match outcome {
+            Outcome::NotReproduced | Outcome::Refuted { .. } => Exit::Success,
+            Outcome::Reproduced { .. } => Exit::Wrong,
+            Outcome::Draft { .. } => Exit::Draft,
+            Outcome::Hang { .. } => Exit::Hang,
+        }
+    }
+}
+
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {
         std::process::ExitCode::from(exit as u8)

@@ -3,5 +3,6 @@
 pub mod assemble;
 pub mod cxx;
 pub mod manifest;
+pub mod observation;
 pub mod record;
 pub mod signature;

@@ -1,0 +1,101 @@
+//! Whether a run in which no rung fails contradicts what somebody claims.
+
+use crate::model::{Claim, Contract, Metrics, Role, RungResult};
+
+use super::units::ulp;
+
+/// What a clean run says of a claim.
+pub(super) enum Against {
+    /// It contradicts it: the sentence with the figures.
+    Contradicted(String),
+    /// It neither shows nor contradicts it: why not.
+    Open(String),
+}
+
+/// Looks at rungs that all passed.
+pub(super) fn against(claim: Claim, contract: &Contract, rungs: &[RungResult]) -> Against {
+    let ran: Vec<(&RungResult, &Metrics)> =
+        rungs.iter().filter_map(|rung| Some((rung, rung.metrics.as_ref()?))).filter(|(_, m)| m.elements > 0).collect();
+    if ran.is_empty() {
+        return Against::Open("no rung compared anything".to_owned());
+    }
+    let inexact = || ran.iter().filter(|(_, m)| !m.exact);
+    let real = || ran.iter().filter(|(rung, _)| rung.family() == "real");
+    match claim {
+        Claim::Ratio(claimed) => {
+            // ones: half an ulp of the output at 1 each way; the slope over random inputs: 1e-3.
+            let unit = contract.operand(Role::Out).map_or(0.0, |o| ulp(o.element.value, 1.0));
+            let slopes: Vec<_> = ran
+                .iter()
+                .map(|(rung, m)| (rung.name.as_str(), m.ratio.0, if m.exact { unit } else { 1e-3 }))
+                .collect();
+            let Some(far) = slopes.iter().map(|(_, ratio, reach)| (ratio - 1.0).abs().max(*reach)).reduce(f64::max)
+            else {
+                return Against::Open("no rung has a slope".to_owned());
+            };
+            let shown: Vec<_> = slopes.iter().map(|(name, ratio, _)| format!("{name} {ratio:.6}")).collect();
+            if far.is_finite() && (claimed - 1.0).abs() > 2.0 * far {
+                Against::Contradicted(format!(
+                    "the slope of the output on the expectation is 1, not {claimed}: {}",
+                    shown.join(", ")
+                ))
+            } else {
+                Against::Open(format!("a ratio of {claimed} is within what this run cannot tell from 1 ({far:.2e})"))
+            }
+        }
+        Claim::Nan => {
+            let elements: u64 = ran.iter().map(|(_, m)| m.elements).sum();
+            let bad: u64 = ran.iter().map(|(_, m)| m.non_finite).sum();
+            if bad == 0 {
+                Against::Contradicted(format!("none of {elements} compared elements is NaN or infinite"))
+            } else {
+                Against::Open(format!("{bad} elements are NaN or infinite, as the expectation is"))
+            }
+        }
+        Claim::Hang => {
+            let launches: u32 = rungs.iter().map(|rung| rung.launches).sum();
+            Against::Contradicted(format!("all {launches} launches ended"))
+        }
+        Claim::RelL2(claimed) => match inexact().map(|(_, m)| m.rel_l2.0).reduce(f64::max) {
+            Some(worst) if claimed > 3.0 * worst => Against::Contradicted(format!(
+                "the relative L2 error is {worst:.2e} at most, where rounding alone gives {:.2e}; the claim says {claimed}",
+                inexact().map(|(_, m)| m.rel_l2_floor.0).fold(0.0, f64::max)
+            )),
+            Some(worst) => Against::Open(format!(
+                "the relative L2 error of this run is {worst:.2e}: the claimed {claimed} is no defect"
+            )),
+            None => Against::Open("no rung with inexact arithmetic was run".to_owned()),
+        },
+        Claim::MaxAbs(claimed) => match real().map(|(_, m)| m.max_abs.0).reduce(f64::max) {
+            Some(worst) if claimed > 3.0 * worst => Against::Contradicted(format!(
+                "on the given inputs the largest error is {worst:.3e}; the claim says {claimed}"
+            )),
+            Some(worst) => {
+                Against::Open(format!("on the given inputs the largest error is {worst:.3e}, within tolerance"))
+            }
+            None => Against::Open(format!(
+                "an absolute error of {claimed} means nothing without production's inputs; give them with --input a=FILE --input b=FILE"
+            )),
+        },
+        Claim::Zeros(claimed) => match inexact().map(|(_, m)| m.zeros.0).reduce(f64::max) {
+            Some(worst) if claimed > 2.0 * worst => Against::Contradicted(format!(
+                "{:.1} % of the output is zero, where {:.1} % was claimed",
+                worst * 100.0,
+                claimed * 100.0
+            )),
+            Some(worst) => {
+                Against::Open(format!("{:.1} % of the output is zero, as the expectation is", worst * 100.0))
+            }
+            None => Against::Open("no rung with dense inputs was run".to_owned()),
+        },
+        Claim::Nondeterministic => {
+            let launches: u32 = rungs.iter().map(|rung| rung.launches).max().unwrap_or_default();
+            match rungs.iter().find(|rung| !rung.deterministic) {
+                Some(rung) => Against::Open(format!("the launches of `{}` differ, within tolerance", rung.name)),
+                None => Against::Open(format!(
+                    "{launches} launches of a rung are equal bit for bit, which does not exclude a rarer difference; run with --launches 100"
+                )),
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What failing rungs show, and the stages they point at. A pointer, never a proof: several stages can give the same figures.
+
+use crate::model::{Contract, Metrics, RungResult, Stage};
+
+/// Sentences and stages, in the order of the rungs.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) sentences: Vec<String>,
+    pub(super) stages: Vec<Stage>,
+}
+
+impl Shown {
+    fn say(&mut self, stage: impl Into<Option<Stage>>, sentence: String) {
+        self.sentences.push(sentence);
+        if let Some(stage) = stage.into()
+            && !self.stages.contains(&stage)
+        {
+            self.stages.push(stage);
+        }
+    }
+}
+
+/// The first failures have one ratio of observed to expected.
+fn constant_ratio(rung: &RungResult) -> Option<f64> {
+    let mut ratios = rung.failures.iter().map(|f| f.observed.0 / f.expected.0);
+    let first = ratios.next().filter(|r| r.is_finite())?;
+    ratios.all(|r| r == first).then_some(first)
+}
+
+fn place(rung: &RungResult) -> String {
+    match rung.failures.first() {
+        Some(f) => {
+            format!("; first at row {}, column {}: {} instead of {}", f.row, f.column, f.observed.0, f.expected.0)
+        }
+        None => String::new(),
+    }
+}
+
+/// Where all listed failures lie, if that says something.
+fn structure(rung: &RungResult, metrics: &Metrics) -> String {
+    let listed = &rung.failures;
+    if metrics.wrong == metrics.elements {
+        return ", everywhere".to_owned();
+    }
+    if listed.len() < 2 || (listed.len() as u64) < metrics.wrong.min(8) {
+        return String::new();
+    }
+    let whole = listed.len() as u64 == metrics.wrong;
+    let say = |what: &str, at: u64| format!(", {} in {what} {at}", if whole { "all" } else { "the first ones" });
+    if whole && listed.iter().all(|f| f.row == listed[0].row) {
+        return say("row", listed[0].row);
+    }
+    if listed.iter().all(|f| f.column == listed[0].column) {
+        return say("column", listed[0].column);
+    }
+    String::new()
+}
+
+fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mut Shown) {
+    let Some(metrics) = &rung.metrics else {
+        shown.say(None, format!("`{}` fails: {}", rung.name, rung.why));
+        return;
+    };
+    let name = &rung.name;
+    if !rung.deterministic {
+        shown.say(Stage::Synchronisation, format!("`{name}`: {} launches with equal inputs differ", rung.launches));
+    }
+    if metrics.unwritten > 0 {
+        let share = format!("{} of {} elements", metrics.unwritten, metrics.elements);
+        shown.say(Stage::Store, format!("`{name}`: {share} are never written{}", place(rung)));
+    }
+    if metrics.guard_hits > 0 || metrics.padding_hits > 0 {
+        let bytes =
+            format!("{} bytes outside the buffers and {} between rows", metrics.guard_hits, metrics.padding_hits);
+        shown.say(Stage::Store, format!("`{name}`: {bytes} are overwritten"));
+    }
+    let wrong = metrics.wrong.saturating_sub(metrics.unwritten);
+    if wrong == 0 {
+        return;
+    }
+    let passes =
+        |family: &str| others.iter().any(|r| r.family() == family && r.status == crate::model::RungStatus::Pass);
+    let fails = |family: &str| others.iter().any(|r| r.family() == family && r.failed());
+    let place = format!("{}{}", structure(rung, metrics), place(rung));
+    let of = format!("{wrong} of {} elements", metrics.elements);
+    if metrics.non_finite > 0 && !contract.padding_zero.value {
+        shown.say(
+            Stage::OperandLoad,
+            format!(
+                "`{name}`: {} elements are NaN or infinite; with poisoned padding that is a read outside the logical operands{place}",
+                metrics.non_finite
+            ),
+        );
+        return;
+    }
+    let k = contract.k.value as f64;
+    match rung.family() {
+        "ones" => match constant_ratio(rung) {
+            Some(ratio) if (ratio * k).fract() == 0.0 => {
+                let terms = ratio * k;
+                shown.say(
+                    Stage::MmaAccumulate,
+                    format!("`{name}`: {of} are {terms} instead of {k}: the sum has {terms} terms of {k}{place}"),
+                );
+            }
+            _ => shown.say(Stage::MmaAccumulate, format!("`{name}`: {of} are wrong: not every k is summed once{place}")),
+        },
+        "one_hot" if passes("ones") => shown.say(
+            Stage::OperandLoad,
+            format!("`{name}`: {of} are wrong while the count is right: an element of a or b is taken from a wrong place{place}"),
+        ),
+        "one_hot" => shown.say(Stage::OperandLoad, format!("`{name}`: {of} are wrong{place}")),
+        "integers" if passes("ones") && !fails("one_hot") => {
+            let epilogue = contract.epilogue.len() > 1;
+            shown.say(
+                if epilogue { Stage::Epilogue } else { Stage::OperandLoad },
+                format!("`{name}`: {of} are wrong in exact arithmetic, while ones and one_hot pass{place}"),
+            );
+        }
+        "integers" => shown.say(None, format!("`{name}`: {of} are wrong in exact arithmetic{place}")),
+        _ if !metrics.exact && !fails("integers") && !fails("ones") && !fails("one_hot") => shown.say(
+            Stage::MmaAccumulate,
+            format!(
+                "`{name}`: only inexact arithmetic fails: relative L2 {:.2e} where rounding alone gives {:.2e}, worst element {:.3} \
+                 tolerances: accumulator width, rounding or range{place}",
+                metrics.rel_l2.0, metrics.rel_l2_floor.0, metrics.max_err_over_tol.0
+            ),
+        ),
+        _ => shown.say(
+            None,
+            format!(
+                "`{name}`: {of} are wrong, slope {:.6}, relative L2 {:.2e} where rounding alone gives {:.2e}{place}",
+                metrics.ratio.0, metrics.rel_l2.0, metrics.rel_l2_floor.0
+            ),
+        ),
+    }
+}
+
+/// All failing rungs.
+pub(super) fn shown(rungs: &[RungResult], contract: &Contract) -> Shown {
+    let mut shown = Shown::default();
+    for rung in rungs.iter().filter(|rung| rung.failed()) {
+        one(rung, contract, rungs, &mut shown);
+    }
+    shown
+}

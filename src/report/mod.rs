@@ -1,0 +1,8 @@
+//! From an answer to text for a person or JSON for a program.
+
+mod json;
+mod table;
+mod text;
+
+pub use json::json;
+pub use text::text;

@@ -1,0 +1,140 @@
+//! The answer for a person at a terminal.
+
+use std::fmt::Write as _;
+
+use crate::model::{Answer, Metrics, Outcome, RungResult, RungStatus};
+
+use super::table::{figure, table};
+
+/// Plain text, ending in the next step.
+pub fn text(answer: &Answer) -> String {
+    let mut out = String::new();
+    let marks =
+        if answer.scope.marks.is_empty() { String::new() } else { format!(" ({})", answer.scope.marks.join(", ")) };
+    let _ = writeln!(out, "{}{marks}{}", answer.outcome.title(), headline(&answer.outcome));
+    paragraph(&mut out, "", &answer.evidence);
+    rungs(&mut out, &answer.rungs);
+    if let Some(observed) = &answer.observed {
+        let rows = vec![
+            row("run against production", "", &observed.run),
+            row("production against reference", "", &observed.production),
+        ];
+        let _ = writeln!(out, "\nProduction's output\n{}", table(&HEAD, &rows).trim_end());
+    }
+    paragraph(&mut out, "Notes", &answer.notes);
+    let _ = writeln!(out, "\nHolds for\n  {}", answer.scope.contract);
+    if let Some(device) = &answer.scope.device {
+        let _ = writeln!(
+            out,
+            "  {}, compute capability {}, driver {}, seed {}",
+            device.device, device.compute_capability, device.driver, device.seed
+        );
+    }
+    paragraph(&mut out, "Not observable here", &answer.scope.unobservable);
+    let next = &answer.next;
+    let _ = writeln!(out, "\nNext step\n  {}\n  should show: {}\n  gate: {}", next.step, next.shows, next.gate);
+    out
+}
+
+fn headline(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::NotReproduced => ": no rung fails".to_owned(),
+        Outcome::Refuted { what } => format!(": {what}"),
+        Outcome::Reproduced { verdict: None } => ": wrong; the stage is not established".to_owned(),
+        Outcome::Reproduced { verdict: Some(verdict) } => {
+            let stages: Vec<_> = verdict.stages.iter().map(|s| s.name()).collect();
+            let classes =
+                if verdict.classes.is_empty() { String::new() } else { format!(", {}", verdict.classes.join(" or ")) };
+            format!("\nVERDICT: {}{classes}\n  {}", stages.join(" or "), verdict.cause)
+        }
+        Outcome::Draft { confounds } => {
+            let lines: Vec<_> = confounds.iter().map(|c| format!("\n  {}", c.text)).collect();
+            format!(": the evidence does not decide{}", lines.concat())
+        }
+        Outcome::Hang { rung, cause } => format!(" in `{rung}`: {cause}"),
+    }
+}
+
+fn paragraph(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    if title.is_empty() {
+        out.push('\n');
+    } else {
+        let _ = writeln!(out, "\n{title}");
+    }
+    for line in lines {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+const HEAD: [&str; 11] =
+    ["rung", "", "wrong", "of", "max abs", "mean abs", "max rel", "relL2", "floor", "slope", "err/tol"];
+
+fn row(name: &str, status: &str, metrics: &Metrics) -> Vec<String> {
+    let figures = [metrics.max_abs, metrics.mean_abs, metrics.max_rel, metrics.rel_l2, metrics.rel_l2_floor];
+    let mut row = vec![name.to_owned(), status.to_owned(), metrics.wrong.to_string(), metrics.elements.to_string()];
+    row.extend(figures.iter().map(|x| figure(x.0)));
+    row.push(format!("{:.6}", metrics.ratio.0));
+    row.push(if metrics.exact { "exact".to_owned() } else { figure(metrics.max_err_over_tol.0) });
+    row
+}
+
+fn rungs(out: &mut String, rungs: &[RungResult]) {
+    if rungs.is_empty() {
+        return;
+    }
+    let word = |rung: &RungResult| match rung.status {
+        RungStatus::Pass => "pass",
+        RungStatus::Fail => "FAIL",
+        RungStatus::Skip => "skip",
+    };
+    let rows: Vec<_> =
+        rungs.iter().filter_map(|rung| Some(row(&rung.name, word(rung), rung.metrics.as_ref()?))).collect();
+    let _ = write!(out, "\nRungs\n{}", table(&HEAD, &rows));
+    for rung in rungs.iter().filter(|rung| rung.status == RungStatus::Skip) {
+        let _ = writeln!(out, "  {} skipped: {}", rung.name, rung.why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use crate::model::{Answer, Metrics, NextStep, Number, Outcome, RungResult, RungStatus, Scope};
+
+    #[test]
+    fn a_report_begins_with_the_answer_and_ends_with_the_gate() {
+        let metrics = Metrics { elements: 4, wrong: 1, rel_l2: Number(0.25), ..Metrics::default() };
+        let rung = |name: &str, status, metrics| RungResult {
+            name: name.into(),
+            status,
+            why: "no FILE".into(),
+            launches: 2,
+            deterministic: true,
+            metrics,
+            failures: vec![],
+            milliseconds: 1.0,
+        };
+        let answer = Answer {
+            outcome: Outcome::Reproduced { verdict: None },
+            evidence: vec!["one element is wrong".into()],
+            notes: vec![],
+            hints: vec![],
+            rungs: vec![rung("ones", RungStatus::Fail, Some(metrics)), rung("real", RungStatus::Skip, None)],
+            observed: None,
+            claim: None,
+            scope: Scope { contract: "out[2, 2]".into(), marks: vec!["emulated".into()], ..Scope::default() },
+            next: NextStep { step: "do".into(), shows: "this".into(), gate: "that".into() },
+        };
+        let text = text(&answer);
+        assert!(text.starts_with("REPRODUCED (emulated): wrong"));
+        assert!(text.contains("0.250") && text.contains("real skipped: no FILE"), "{text}");
+        assert!(text.ends_with("  gate: that\n"));
+        let json = crate::report::json(&answer);
+        assert_eq!(
+            (&json["exit"], &json["title"], &json["outcome"]["kind"]),
+            (&1.into(), &"REPRODUCED".into(), &"reproduced".into())
+        );
+    }
+}
