@@ -6,3 +6,4 @@ pub mod manifest;
 pub mod observation;
 pub mod record;
 pub mod signature;
+pub mod site;

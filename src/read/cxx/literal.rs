@@ -1,10 +1,15 @@
 //! Number, character and string literals.
 
+use super::arithmetic;
 use super::integer::{Integer, IntegerType};
 use super::value::Value;
 
-/// The value of a number literal.
+/// The value of a number literal; a sign in front belongs to it, as the grammar has it.
 pub fn number(text: &str) -> Option<Value> {
+    if let Some(positive) = text.strip_prefix('-') {
+        return number(positive).and_then(|value| arithmetic::unary("-", &value).ok());
+    }
+    let text = text.strip_prefix('+').unwrap_or(text);
     let digits = text.replace('\'', "");
     let lower = digits.to_ascii_lowercase();
     let hexadecimal = lower.strip_prefix("0x");
@@ -167,6 +172,7 @@ mod tests {
         assert_eq!(typed("010"), Some((8, IntegerType::Int)));
         assert_eq!(typed("0b101u"), Some((5, IntegerType::UnsignedInt)));
         assert_eq!(typed("7ull"), Some((7, IntegerType::UnsignedLong)));
+        assert_eq!(typed("-7"), Some((-7, IntegerType::Int)));
         assert_eq!(typed("0"), Some((0, IntegerType::Int)));
         assert_eq!(typed("09"), None);
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::nearest::nearest;
 use super::{attribute, parameter};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Fact;
@@ -10,6 +9,7 @@ use crate::model::KernelSignature;
 use crate::read::cxx::document::{Document, Grammar};
 use crate::read::cxx::functions::{Function, functions};
 use crate::read::cxx::mask::MaskOptions;
+use crate::read::cxx::nearest::nearest;
 use crate::source::{Source, Span, Spot};
 
 /// What else decides how a header reads.

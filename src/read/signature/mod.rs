@@ -2,7 +2,6 @@
 
 mod attribute;
 mod find;
-mod nearest;
 mod parameter;
 
 #[cfg(test)]

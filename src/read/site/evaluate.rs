@@ -1,0 +1,156 @@
+//! The entry: one function of a site, evaluated.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use super::emission::{Emission, EmittedLine};
+use super::interpreter::Interpreter;
+use super::{poison, report};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::read::cxx::document::{Document, Grammar, children};
+use crate::read::cxx::functions::{Function, functions};
+use crate::read::cxx::mask::MaskOptions;
+use crate::read::cxx::nearest::nearest;
+use crate::source::{Source, Spot};
+
+/// Evaluates a C++ site that prints through an emitter (`code.e("… $ …", a, b)`), under the given leaves.
+///
+/// `function` names the site (qualified or not); without it the only function that emits is taken, or the whole text as
+/// one block.
+///
+/// # Errors
+///
+/// The function is missing; leaves are unknown (all of them at once, each with the option to type); an assertion of the
+/// site is false; a construct is not evaluated.
+pub fn evaluate(
+    source: &Arc<Source>,
+    function: Option<&str>,
+    leaves: &BTreeMap<String, String>,
+) -> Result<Emission, Diagnostics> {
+    let document = Document::parse(source, Grammar::Cpp, &MaskOptions::default());
+    let all = functions(&document);
+    let chosen = choose(&document, &all, function)?;
+    let mut interpreter = Interpreter::new(&document, leaves);
+    let (name, block) = match chosen {
+        Some(function) => {
+            interpreter.parameters = parameters(&document, function);
+            (function.name.clone(), function.body.unwrap_or(function.outer))
+        }
+        None => (String::new(), document.root()),
+    };
+    interpreter.scopes.enter();
+    interpreter.block(block, 0);
+    let errors = report::errors(&interpreter);
+    if errors.has_errors() {
+        return Err(errors);
+    }
+    let lines = lines(&interpreter, &document, block, &name)?;
+    Ok(Emission {
+        source: Arc::clone(source),
+        function: name,
+        lines,
+        leaves: interpreter.leaves.used.clone(),
+        returned: interpreter.returned.clone(),
+        assertions: interpreter.assertions,
+        warnings: report::warnings(&interpreter),
+    })
+}
+
+fn choose<'a, 't>(
+    document: &Document,
+    all: &'a [Function<'t>],
+    wanted: Option<&str>,
+) -> Result<Option<&'a Function<'t>>, Diagnostics> {
+    let source = &document.source;
+    let defined = |f: &&Function<'t>| f.body.is_some();
+    let Some(wanted) = wanted else {
+        let emitting: Vec<_> =
+            all.iter().filter(defined).filter(|f| f.body.is_some_and(|b| poison::emits(document, b))).collect();
+        return match emitting[..] {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            _ => {
+                let names: Vec<_> = emitting.iter().take(8).map(|f| f.name.as_str()).collect();
+                let message = format!("`{}` holds {} functions that emit", source.name(), emitting.len());
+                let error = Diagnostic::error("K-SITE-FUNCTION", message)
+                    .help(format!("name one: `--site {}:{}`", source.name(), names[0]))
+                    .because(format!("the first ones: {}", names.join(", ")));
+                Err(error.into())
+            }
+        };
+    };
+    let found: Vec<_> = all.iter().filter(defined).filter(|f| f.is_named(wanted)).collect();
+    match found[..] {
+        [one] => Ok(Some(one)),
+        [] => {
+            let message = format!("`{}` defines no function `{wanted}`", source.name());
+            let mut error = Diagnostic::error("K-SITE-FUNCTION", message);
+            for name in nearest(wanted, all.iter().filter(defined).map(|f| f.name.as_str())) {
+                if let Some(function) = all.iter().find(|f| f.name == name) {
+                    error = error
+                        .at(document.spot(function.name_node), "did you mean this one?")
+                        .help(format!("write `--site {}:{name}`", source.name()));
+                }
+            }
+            if error.labels.is_empty() {
+                error = error.because(format!("it defines {} functions", all.iter().filter(defined).count()));
+            }
+            Err(error.into())
+        }
+        _ => {
+            let mut error = Diagnostic::error("K-SITE-FUNCTION", format!("`{wanted}` names {} functions", found.len()));
+            for function in &found {
+                error = error.at(document.spot(function.name_node), function.name.clone());
+            }
+            Err(error.help("write the qualified name").into())
+        }
+    }
+}
+
+/// The parameters with their types, qualifiers and references left out.
+fn parameters(document: &Document, function: &Function<'_>) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    for node in children(function.parameters) {
+        let declared = node.child_by_field_name("type").map(|t| document.squeezed(t)).unwrap_or_default();
+        let mut declarator = node.child_by_field_name("declarator");
+        while let Some(inner) = declarator.filter(|d| d.kind() != "identifier") {
+            declarator = inner.child_by_field_name("declarator").or_else(|| children(inner).first().copied());
+        }
+        if let Some(name) = declarator {
+            out.insert(document.squeezed(name), declared.split_whitespace().collect());
+        }
+    }
+    out
+}
+
+/// The lines of the emitter that the site returns, or of the only one.
+fn lines(
+    interpreter: &Interpreter<'_>,
+    document: &Document,
+    block: Node<'_>,
+    name: &str,
+) -> Result<Vec<EmittedLine>, Diagnostics> {
+    let returned = interpreter.returned.as_ref().map(|spot| spot.text().into_owned()).unwrap_or_default();
+    let spoken: Vec<_> = interpreter.emitters.iter().filter(|(_, emitter)| !emitter.lines.is_empty()).collect();
+    let of_return: Vec<_> = spoken.iter().filter(|(variable, _)| returned.contains(&format!("{variable}."))).collect();
+    match (&spoken[..], &of_return[..]) {
+        ([(_, only)], _) | (_, [(_, only)]) => Ok(only.lines.clone()),
+        ([], _) => {
+            let what = if name.is_empty() { "the text".to_owned() } else { format!("`{name}`") };
+            let error = Diagnostic::error("K-SITE-EMPTY", format!("{what} emits nothing"))
+                .at(Spot::new(&document.source, block.start_byte()..block.start_byte()), "begins here")
+                .help("name the function that emits: `--site FILE:NAME`");
+            Err(error.into())
+        }
+        _ => {
+            let names: Vec<_> = spoken.iter().map(|(variable, _)| variable.as_str()).collect();
+            let message = format!("{} emitters hold lines: {}", names.len(), names.join(", "));
+            Err(Diagnostic::error("K-SITE-EMITTER", message)
+                .at(document.spot(block), "in this site")
+                .help("paste the text that the generator printed, and give that as the site")
+                .into())
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The locals of a site.
+
+use std::collections::HashMap;
+
+use crate::read::cxx::problem::Problems;
+use crate::read::cxx::value::Evaluated;
+
+/// What a local holds.
+#[derive(Debug, Clone)]
+pub enum State {
+    /// A value.
+    Bound(Evaluated),
+    /// Something that cannot be known, and why.
+    Poisoned(Problems),
+    /// Nothing yet.
+    Unset,
+}
+
+/// A local.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// Its declared type without qualifiers; empty for `auto`.
+    pub declared: String,
+    /// Whether nothing can change it.
+    pub constant: bool,
+    /// What it holds.
+    pub state: State,
+}
+
+/// Nested scopes.
+#[derive(Debug, Clone, Default)]
+pub struct Scopes(Vec<HashMap<String, Variable>>);
+
+impl Scopes {
+    /// Opens a scope.
+    pub fn enter(&mut self) {
+        self.0.push(HashMap::new());
+    }
+
+    /// Closes the innermost scope.
+    pub fn leave(&mut self) {
+        self.0.pop();
+    }
+
+    /// Declares a local in the innermost scope.
+    pub fn declare(&mut self, name: &str, variable: Variable) {
+        if let Some(scope) = self.0.last_mut() {
+            scope.insert(name.to_owned(), variable);
+        }
+    }
+
+    /// The innermost local of this name.
+    pub fn get(&self, name: &str) -> Option<&Variable> {
+        self.0.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// The innermost local of this name.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Variable> {
+        self.0.iter_mut().rev().find_map(|scope| scope.get_mut(name))
+    }
+}

@@ -1,0 +1,202 @@
+//! Sites with their expectations.
+
+use std::collections::BTreeMap;
+
+use super::{Emission, SegmentOrigin, evaluate};
+use crate::diag::draw;
+use crate::source::Source;
+
+fn run(body: &str, leaves: &[(&str, &str)]) -> Result<Emission, String> {
+    let text = format!(
+        "int Maker::make(Plan const &plan, std::vector<int> const &params, bool wide) {{\n{body}\nreturn add(K, out.to_string());\n}}\n"
+    );
+    let leaves: BTreeMap<_, _> = leaves.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    evaluate(&Source::new("site.cc", text), Some("make"), &leaves)
+        .map_err(|e| e.iter().map(|d| draw(d, false) + "\n").collect())
+}
+
+fn lines(body: &str, leaves: &[(&str, &str)]) -> Vec<String> {
+    run(body, leaves).unwrap_or_else(|e| panic!("{e}")).lines.into_iter().map(|l| l.text).collect()
+}
+
+#[test]
+fn a_leaf_that_starts_at_zero_is_never_zero() {
+    let body = "int rows = 0;\nrows = plan.input->shape(0);\nout.e(\"k<$>();\", rows);";
+    assert_eq!(lines(body, &[("rows", "24")]), ["k<24>();"]);
+    let error = run(body, &[]).unwrap_err();
+    assert!(error.contains("the value of `rows` is not known"), "{error}");
+    assert!(error.contains("plan.input->shape(0)"), "{error}");
+    assert!(error.contains("add --set rows=VALUE"), "{error}");
+    assert!(error.contains("site.cc:4:18"), "{error}");
+}
+
+#[test]
+fn chained_ternaries_rounding_and_comments_between_arguments() {
+    let body = "int width = plan.w;\nint const tile = width <= 16 ? 16 : width < 64 ? 32 : width < 256 ? 64 : 128;\n\
+                out.e(\"$,$,$\", width /* the width */, // and\n /* tile, */ tile, (width + tile - 1) / tile);";
+    for (width, text) in [
+        ("15", "15,16,1"),
+        ("16", "16,16,1"),
+        ("31", "31,32,1"),
+        ("32", "32,32,1"),
+        ("63", "63,32,2"),
+        ("64", "64,64,1"),
+        ("255", "255,64,4"),
+        ("256", "256,128,2"),
+    ] {
+        assert_eq!(lines(body, &[("width", width)]), [text]);
+    }
+}
+
+#[test]
+fn truth_values_strings_and_string_ternaries_print_as_themselves() {
+    let body = "bool flag = params[0] > 0;\nout.e(\"$ $ $ $ $\", flag, wide, /*Split=*/\"false\", flag ? \"table[2]\" : \"nullptr\", 'c');";
+    assert_eq!(lines(body, &[("params[0]", "1"), ("wide", "0")]), ["true false false table[2] c"]);
+    assert_eq!(lines(body, &[("params[0]", "0"), ("wide", "true")]), ["false true false nullptr c"]);
+}
+
+#[test]
+fn literals_split_within_a_name_and_an_escape() {
+    let body = "out.e(\"TMA tma(desc_\"\n \"ptrs[2]\" \"[0], \\\"x\\\" $) \", 3);";
+    let emission = run(body, &[]).unwrap();
+    assert_eq!(emission.lines[0].text, "TMA tma(desc_ptrs[2][0], \"x\" 3) ");
+    let line = &emission.lines[0];
+    assert_eq!(line.segments.last().unwrap().range.end, line.text.len());
+    for segment in &line.segments {
+        match &segment.from {
+            SegmentOrigin::Literal { at } if at.span.end - at.span.start == segment.range.len() => {
+                assert_eq!(at.text(), line.text[segment.range.clone()]);
+            }
+            SegmentOrigin::Literal { at } => assert_eq!(at.text(), "\\\""),
+            SegmentOrigin::Value { expr, .. } => assert_eq!(expr, "3"),
+            SegmentOrigin::Indent => {}
+        }
+    }
+}
+
+#[test]
+fn what_is_emitted_depends_on_both_flags() {
+    let body = "bool mine = wide;\nif (wide) { assert(params.size() == 1); mine = (params[0] == 1); } else { assert(params.size() == 0); }\n\
+                if (wide && mine) { out.e(\"using R = r;\"); }\nout.e(\"k<$>(a$\", (wide && mine) ? \"R\" : \"void\", wide && mine ? \",\" : \");\");\n\
+                if (wide && mine) out.e(\"&r);\");";
+    assert_eq!(lines(body, &[("wide", "false"), ("params.size()", "0")]), ["k<void>(a);"]);
+    let one = ("params.size()", "1");
+    assert_eq!(lines(body, &[("wide", "true"), one, ("params[0]", "0")]), ["k<void>(a);"]);
+    assert_eq!(lines(body, &[("wide", "true"), one, ("params[0]", "1")]), ["using R = r;", "k<R>(a,", "&r);"]);
+    let error = run(body, &[("wide", "false"), ("params.size()", "2")]).unwrap_err();
+    assert!(error.contains("assert(params.size() == 0)"), "{error}");
+    assert!(error.contains("`params.size()` is 2"), "{error}");
+}
+
+#[test]
+fn all_unknown_leaves_are_told_at_once() {
+    let body = "int rows = 0, cols = 0;\nrows = plan.a; cols = plan.b;\nint const tile = rows < 8 ? 8 : 16;\n\
+                if (wide) { out.e(\"w $\", params[2]); }\nout.e(\"$ $ $\", tile, cols, rows);";
+    let error = run(body, &[]).unwrap_err();
+    for name in ["--set rows=", "--set cols=", "--set wide=", "--set 'params[2]="] {
+        assert!(error.contains(name), "{name} in {error}");
+    }
+    assert_eq!(error.matches("error[").count(), 4, "{error}");
+}
+
+#[test]
+fn a_false_assertion_is_quoted_and_unknown_ones_are_passed_over() {
+    let body = "int rows = plan.r;\nassert(plan.dims == 2);\nassert(rows <= 16);\nout.e(\"$\", rows);";
+    let emission = run(body, &[("rows", "16")]).unwrap();
+    assert_eq!(emission.assertions, 1);
+    let error = run(body, &[("rows", "20")]).unwrap_err();
+    assert!(error.contains("K-SITE-ASSERT") && error.contains("assert(rows <= 16)"), "{error}");
+    assert!(error.contains("`rows` is 20"), "{error}");
+}
+
+#[test]
+fn loops_switches_and_accumulated_text() {
+    let body = "std::string list = \"\";\nfor (int i = 0; i < 3; ++i) { if (i > 0) list += \", \"; list += std::to_string(i * i); }\n\
+                int n = 1; while (n < 100) n *= 2;\nswitch (n) { case 64: out.e(\"a\"); break; case 128: out.e(\"b\"); case 1: out.e(\"c\"); break; default: out.e(\"d\"); }\n\
+                out.e(\"$ $ $\", list, n, std::min(n, 7) + std::max<int>(1, 2));";
+    assert_eq!(lines(body, &[]), ["b", "c", "0, 1, 4 128 9"]);
+}
+
+#[test]
+fn numbers_print_as_the_emitter_prints_them() {
+    let body = "float const s = 1.0f / sqrtf(128.0f);\nint x = -7;\nout.e(\"$f, $ $ $\", s, x / 2, x % 2, static_cast<int>(2.9f));";
+    assert_eq!(lines(body, &[]), ["0.088388f, -3 -1 2"]);
+}
+
+#[test]
+fn indentation_follows_the_emitter() {
+    let body = "out.inc_indent();\nout.e(\"if {\");\nout.e(\"x;\");\nout.e(\"}\");\nout.dec_indent();\nout.e_front(\"first\");\nout.e(\"\");";
+    assert_eq!(lines(body, &[]), ["first", "  if {", "    x;", "  }", ""]);
+}
+
+#[test]
+fn calls_that_are_commented_out_do_not_exist() {
+    assert_eq!(lines("// out.e(\"a\");\n/* out.e(\"b\"); */ out.e(\"c\" /* \"d\" */);", &[]), ["c"]);
+}
+
+#[test]
+fn a_loop_over_something_opaque_is_a_named_construct() {
+    let error = run("for (auto const &op : plan.ops) { out.e(\"$\", op); }", &[]).unwrap_err();
+    assert!(error.contains("K-SITE-CONSTRUCT") && error.contains("site.cc:2:1"), "{error}");
+    let body = "int n = 1; for (auto const &op : plan.ops) { n += op->size; touch(op); }\nout.e(\"$\", n);";
+    assert!(run(body, &[]).unwrap_err().contains("--set n=VALUE"));
+    assert_eq!(lines(body, &[("n", "5")]), ["5"]);
+}
+
+#[test]
+fn what_an_unknown_call_may_change_is_unknown() {
+    let body = "int n = 1; int const m = 2; fill(&n, m);\nout.e(\"$ $\", n, m);";
+    assert!(run(body, &[]).unwrap_err().contains("--set n=VALUE"));
+    assert_eq!(lines(body, &[("n", "4")]), ["4 2"]);
+}
+
+#[test]
+fn placeholders_and_arguments_must_agree() {
+    let error = run("out.e(\"$ $\", 1);", &[]).unwrap_err();
+    assert!(error.contains("2 placeholders `$`, but 1 arguments"), "{error}");
+}
+
+#[test]
+fn leaves_that_are_not_used_are_told() {
+    let body = "constexpr int STAGES = 4;\nint rows = plan.r;\nout.e(\"$ $\", STAGES, rows);";
+    let emission = run(body, &[("rows", "8"), ("STAGES", "5"), ("row", "9")]).unwrap();
+    assert_eq!(emission.text(), "4 8\n");
+    let warnings: String = emission.warnings.iter().map(|d| draw(d, false)).collect();
+    assert!(warnings.contains("`STAGES`") && warnings.contains("the site computes it itself"), "{warnings}");
+    assert!(warnings.contains("given `row`"), "{warnings}");
+    assert_eq!(emission.leaves.len(), 1);
+    assert_eq!(emission.leaves[0].expr.as_deref(), Some("plan.r"));
+}
+
+#[test]
+fn a_value_must_fit_its_declared_type() {
+    let error = run("int rows = plan.r;\nout.e(\"$\", rows);", &[("rows", "many")]).unwrap_err();
+    assert!(error.contains("K-SITE-LEAF-TYPE"), "{error}");
+}
+
+#[test]
+fn a_missing_function_gets_the_nearest_names() {
+    let source = Source::new("s.cc", "int register_linear(int a) { code.e(\"x\"); }\nint other() {}\n");
+    let none = BTreeMap::new();
+    let error = evaluate(&source, Some("register_linaer"), &none).unwrap_err();
+    let text: String = error.iter().map(|d| draw(d, false)).collect();
+    assert!(text.contains("s.cc:1:5") && text.contains("s.cc:register_linear"), "{text}");
+    assert_eq!(evaluate(&source, None, &none).unwrap().text(), "x\n");
+}
+
+#[test]
+fn a_pasted_block_needs_no_function() {
+    let source = Source::new("-", "int const a = 3;\nc.e(\"k<$, $>();\", a, rows);\n");
+    let leaves = BTreeMap::from([("rows".to_owned(), "7".to_owned())]);
+    assert_eq!(evaluate(&source, None, &leaves).unwrap().text(), "k<3, 7>();\n");
+}
+
+#[test]
+fn endless_loops_and_deep_nesting_end() {
+    let error = run("while (true) { int a = 1; }\nout.e(\"x\");", &[]).unwrap_err();
+    assert!(error.contains("a loop this long"), "{error}");
+    let deep = format!("out.e(\"$\", {}1{});", "(".repeat(3000), ")".repeat(3000));
+    assert!(run(&deep, &[]).unwrap_err().contains("nested this deep"));
+    let error = run("int a = 1 / 0;\nout.e(\"$\", a);", &[]).unwrap_err();
+    assert!(error.contains("divides by zero"), "{error}");
+}
