@@ -82,6 +82,7 @@ mod tests {
             compiler: "nvcc".into(),
             arguments: arguments.iter().map(|a| CompilerArgument { text: (*a).into(), at: at.clone() }).collect(),
             changes: vec![],
+            directory: None,
             sources: vec![],
             at,
             warnings: vec![],

@@ -3,6 +3,7 @@
 //! A subcommand is a clap `Args` with `run(self, &mut Session) -> Result<Exit, Failure>`. It prints through the session,
 //! never directly, and returns what the process ends with.
 
+mod flags;
 mod session;
 mod toolchain;
 
@@ -36,6 +37,7 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Flags(flags::Flags),
     Toolchain(toolchain::Toolchain),
 }
 
@@ -55,6 +57,7 @@ pub fn main() -> Exit {
     let machine = Machine;
     let mut session = Session::of_process(&machine, cli.global);
     let outcome = match cli.command {
+        Command::Flags(flags) => flags.run(&mut session),
         Command::Toolchain(toolchain) => toolchain.run(&mut session),
     };
     outcome.unwrap_or_else(|failure| session.fail(failure))

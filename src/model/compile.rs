@@ -22,6 +22,9 @@ pub struct ArgumentChange {
     pub now: Vec<String>,
     /// Why, in one sentence.
     pub why: String,
+    /// Whether krepro does it only because it builds and links the executable itself; the command alone would not ask for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
     /// Where they stood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
@@ -36,6 +39,9 @@ pub struct CompileCommand {
     pub arguments: Vec<CompilerArgument>,
     /// What was dropped or changed, and why.
     pub changes: Vec<ArgumentChange>,
+    /// The folder it ran in, where the log says so; relative paths are relative to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// The source files of the command.
     pub sources: Vec<String>,
     /// Where the command begins.

@@ -2,6 +2,7 @@
 
 pub mod assemble;
 pub mod cxx;
+pub mod log;
 pub mod manifest;
 pub mod observation;
 pub mod record;

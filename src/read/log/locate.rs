@@ -1,0 +1,169 @@
+//! From a compiler's name in a logical line to the words of its command.
+
+use super::anchor::{Anchor, Family, Surroundings, anchors, surroundings};
+use super::decode::{self, Decoded, Escapes, Stop};
+use super::word::{Mapped, Word};
+
+/// How a command was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Style {
+    /// As a shell reads it.
+    Shell,
+    /// A list of strings: Python, JSON, execve.
+    List,
+    /// Every argument in double quotes, as Rust's Debug prints a command.
+    Quoted,
+    /// Separated by NULs.
+    Nul,
+    /// As Windows reads it.
+    Windows,
+}
+
+/// A command line in a text.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// Which compiler.
+    pub family: Family,
+    /// How it was written.
+    pub style: Style,
+    /// What stands before the compiler: launchers and assignments.
+    pub before: Vec<Word>,
+    /// The compiler.
+    pub compiler: Word,
+    /// What stands after it.
+    pub arguments: Vec<Word>,
+    /// Whether its text is cut.
+    pub cut: bool,
+}
+
+/// Strings within strings are followed this deep.
+const DEEPEST: usize = 4;
+
+/// The compiler commands of a logical line, whose text proper begins at `from`.
+pub fn commands(text: &Mapped, from: usize) -> Vec<Located> {
+    let mut out = vec![];
+    within(text, from, 0, &mut out);
+    out
+}
+
+fn within(text: &Mapped, from: usize, depth: usize, out: &mut Vec<Located>) {
+    let bytes = text.bytes();
+    let mut past = from;
+    let found: Vec<Anchor> = anchors(bytes).collect();
+    for anchor in found {
+        if anchor.start < past {
+            continue;
+        }
+        let around = surroundings(bytes, from, anchor.start);
+        match around.quote {
+            Some(quote) if bytes.get(anchor.end) != Some(&bytes[quote]) => {
+                if depth < DEEPEST {
+                    let escapes = Escapes { octal: bytes[from..quote].ends_with(b"$"), hex_is_byte: false };
+                    let (inner, end, _) = decode::literal(text, quote, escapes);
+                    within(&inner, 0, depth + 1, out);
+                    past = end;
+                }
+            }
+            _ => {
+                if let Some((located, end)) = command(text, from, anchor, &around) {
+                    past = end;
+                    out.push(located);
+                }
+            }
+        }
+    }
+}
+
+fn command(text: &Mapped, from: usize, anchor: Anchor, around: &Surroundings) -> Option<(Located, usize)> {
+    let bytes = text.bytes();
+    if let (Some(_), Some(open)) = (around.quote, list_start(bytes, around)) {
+        let execve = bytes[from..open].windows(7).any(|w| w == b"execve(");
+        let decoded = decode::list(text, open, Escapes { octal: execve, hex_is_byte: execve });
+        return located(anchor.family, Style::List, decoded);
+    }
+    let start = match around.quote {
+        Some(quote) => quote,
+        None => word_start(bytes, from, anchor.start)?,
+    };
+    let stop = Stop {
+        paren: around.open.iter().any(|(_, b)| *b == b'('),
+        bracket: around.open.iter().any(|(_, b)| *b == b'['),
+        backtick: around.backtick,
+    };
+    located(anchor.family, Style::Shell, decode::shell(text, start, stop))
+}
+
+/// The innermost bracket that opens a list of strings.
+fn list_start(bytes: &[u8], around: &Surroundings) -> Option<usize> {
+    let (at, _) = around.open.last()?;
+    let next = bytes[at + 1..].iter().find(|b| !b.is_ascii_whitespace())?;
+    matches!(next, b'"' | b'\'').then_some(*at)
+}
+
+/// Where the unquoted path around the name begins; `None` when the word is an assignment.
+fn word_start(bytes: &[u8], from: usize, name: usize) -> Option<usize> {
+    let path = &bytes[from..name];
+    let ends = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'(' | b'[' | 0) || !b.is_ascii();
+    let mut start = path.iter().rposition(ends).map_or(0, |i| i + 1);
+    if path[start..].contains(&b'=') {
+        return None;
+    }
+    // `[rank0]:nvcc`; but a path that begins with a colon is one (a broken CUDA_HOME).
+    if let Some(colon) = path[start..].iter().rposition(|b| *b == b':').filter(|i| *i > 0 || start > 0) {
+        let only = colon == 0 && path.get(start.wrapping_sub(1)).is_none_or(u8::is_ascii_whitespace);
+        if !only {
+            start += colon + 1;
+        }
+    }
+    Some(from + start)
+}
+
+fn located(family: Family, style: Style, decoded: Decoded) -> Option<(Located, usize)> {
+    let end = decoded.end;
+    let mut words = decoded.words;
+    let index = words.iter().position(|word| is_compiler(&word.text, family))?;
+    let arguments = words.split_off(index + 1);
+    let compiler = words.pop()?;
+    let cut = decoded.cut || arguments.iter().any(|w| w.cut);
+    Some((Located { family, style, before: words, compiler, arguments, cut }, end))
+}
+
+fn is_compiler(word: &str, family: Family) -> bool {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    anchors(name.as_bytes()).any(|a| a.family == family && a.start == 0 && a.end == name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Style, commands};
+    use crate::read::log::word::{Mapped, Position};
+
+    fn first(text: &str) -> (Style, Vec<String>) {
+        let text = Mapped::of(text.as_bytes(), Position { line: 1, column: 1, offset: 0 });
+        let found = commands(&text, 0).remove(0);
+        let words = std::iter::once(found.compiler).chain(found.arguments).map(|w| w.text).collect();
+        (found.style, words)
+    }
+
+    #[test]
+    fn a_list_is_found_behind_any_prefix() {
+        let (style, words) =
+            first("[rank0]: Command '['ccache', '/usr/bin/nvcc', 'k.cu', '-DA=\"it\\'s\"']' returned 1");
+        assert_eq!((style, words), (Style::List, ["/usr/bin/nvcc", "k.cu", "-DA=\"it's\""].map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn a_shell_line_is_found_behind_any_prefix() {
+        for prefix in ["", "[2/3] ccache ", "+ ", "[default0]:", "x> Running NVCC command: ", "`"] {
+            let (style, words) = first(&format!("{prefix}/usr/bin/nvcc -c 'a b.cu'"));
+            assert_eq!((style, words), (Style::Shell, ["/usr/bin/nvcc", "-c", "a b.cu"].map(String::from).to_vec()));
+        }
+    }
+
+    #[test]
+    fn a_command_within_a_string_is_decoded_twice() {
+        let (_, words) = first(r#"  "command": "/usr/bin/nvcc -DV=\"\\\"1 2\\\"\" -c k.cu","#);
+        assert_eq!(words, ["/usr/bin/nvcc", "-DV=\"1 2\"", "-c", "k.cu"]);
+    }
+}

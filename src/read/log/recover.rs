@@ -1,0 +1,240 @@
+//! The one command that is meant, as the flags of an executable.
+
+use std::io::BufRead;
+
+use serde::Serialize;
+
+use super::anchor::Family;
+use super::choose::{Choice, choose};
+use super::executable::executable;
+use super::found::Found;
+use super::kind::Kind;
+use super::notices::{Notices, notices};
+use super::options::{Options, Select};
+use super::scan::{Scan, scan};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::CompileCommand;
+use crate::source::Place;
+
+/// How far the command can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// As it is.
+    Ok,
+    /// As it is, but the reader should know something.
+    OkWithWarnings,
+    /// Part of it is missing: not enough for a build.
+    Partial,
+}
+
+/// A command that was seen, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// Where it begins.
+    pub at: Place,
+    /// What it does.
+    pub kind: Kind,
+    /// What it compiles.
+    pub sources: Vec<String>,
+    /// What it makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// Lines of its repetitions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<usize>,
+}
+
+/// The outcome.
+#[derive(Debug, Clone)]
+pub struct Recovered {
+    /// The flags of an executable, and what was dropped or changed.
+    pub command: CompileCommand,
+    /// The command as it was logged.
+    pub logged: Found,
+    /// How far it can be used.
+    pub verdict: Verdict,
+    /// Why this command.
+    pub why: String,
+    /// The other compiler commands, in the order of the log.
+    pub others: Vec<Seen>,
+    /// Commands beyond those that are listed.
+    pub beyond: usize,
+    /// What is missing, each a short noun (`sources`, `gencode`).
+    pub missing: Vec<String>,
+    /// Warnings and notes.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads a log and recovers the command that is meant.
+///
+/// # Errors
+/// Diagnostics with at least one error: nothing usable is in the log, or it cannot be read.
+pub fn recover<R: BufRead>(stream: R, options: &Options) -> Result<Recovered, Diagnostics> {
+    let scan = scan(stream, &options.name).map_err(|e| {
+        Diagnostics::from(Diagnostic::error("K-LOG-READ", format!("`{}` cannot be read: {e}", options.name)))
+    })?;
+    from_scan(&scan, options)
+}
+
+/// The same, of a log that was scanned before.
+///
+/// # Errors
+/// As [`recover`].
+pub fn from_scan(scan: &Scan, options: &Options) -> Result<Recovered, Diagnostics> {
+    let Some(choice) = choose(&scan.commands, options.select.as_ref()) else {
+        return Err(nothing(scan, options).into());
+    };
+    let found = &scan.commands[choice.index];
+    if let Some(refusal) = refusal(found) {
+        return Err(refusal.into());
+    }
+    let made = executable(found, options);
+    let mut notes = notices(found, &made);
+    several(scan, &choice, &mut notes);
+    let verdict = match (notes.missing.is_empty(), notes.warns()) {
+        (false, _) => Verdict::Partial,
+        (true, true) => Verdict::OkWithWarnings,
+        (true, false) => Verdict::Ok,
+    };
+    let others = scan.commands.iter().enumerate().filter(|(i, _)| *i != choice.index).map(|(_, f)| seen(f)).collect();
+    let command = CompileCommand {
+        compiler: found.compiler.text.clone(),
+        arguments: made.kept,
+        changes: made.changes,
+        directory: found.directory.clone(),
+        sources: found.sources().into_iter().map(str::to_owned).collect(),
+        at: found.place(found.at()),
+        warnings: notes.warning_texts(),
+    };
+    Ok(Recovered {
+        command,
+        logged: found.clone(),
+        verdict,
+        why: choice.why,
+        others,
+        beyond: scan.beyond,
+        missing: notes.missing,
+        diagnostics: notes.diagnostics,
+    })
+}
+
+fn seen(found: &Found) -> Seen {
+    Seen {
+        at: found.place(found.at()),
+        kind: found.kind,
+        sources: found.sources().into_iter().map(str::to_owned).collect(),
+        output: found.output().map(str::to_owned),
+        repeated: found.duplicates.clone(),
+    }
+}
+
+fn several(scan: &Scan, choice: &Choice, notes: &mut Notices) {
+    if choice.rivals == 0 {
+        return;
+    }
+    let found = &scan.commands[choice.index];
+    notes.diagnostics.push(
+        Diagnostic::note("K-LOG-SEVERAL", format!("{} more commands would have done as well", choice.rivals))
+            .at(found.spot(found.at(), found.compiler.text.len()), "this one was taken")
+            .help("choose another with --select FILE or --select LINE"),
+    );
+}
+
+fn nothing(scan: &Scan, options: &Options) -> Diagnostic {
+    let name = &options.name;
+    match &options.select {
+        Some(select) if !scan.commands.is_empty() => {
+            let what = match select {
+                Select::Line(line) => format!("begins in line {line}"),
+                Select::File(file) => format!("reads or makes `{file}`"),
+            };
+            let lines: Vec<String> = scan.commands.iter().take(20).map(|f| f.line().to_string()).collect();
+            Diagnostic::error("K-LOG-SELECT", format!("no compiler command in `{name}` {what}"))
+                .help(format!("commands begin in lines {}", lines.join(", ")))
+        }
+        _ => Diagnostic::error("K-LOG-NONE", format!("no nvcc command in the {} lines of `{name}`", scan.lines)).help(
+            "paste the line that starts nvcc: ninja -v, make VERBOSE=1, or the framework's verbose switch prints it",
+        ),
+    }
+}
+
+fn refusal(found: &Found) -> Option<Diagnostic> {
+    let spot = found.spot(found.at(), found.compiler.text.len());
+    match found.family {
+        Family::Nvcc => None,
+        Family::Hipcc => Some(
+            Diagnostic::error("K-LOG-HIP", "a hipcc command builds for AMD GPUs, not CUDA")
+                .at(spot, "hipcc")
+                .help("paste the log of an nvcc build of the same kernel"),
+        ),
+        Family::Clang => Some(
+            Diagnostic::error("K-LOG-CLANG", "clang compiled this CUDA code, and its numbers differ from nvcc's")
+                .at(spot, "clang")
+                .because("clang optimises device code by -O, contracts floating point and links libdevice by rules of its own")
+                .help("paste the log of an nvcc build of the same kernel"),
+        ),
+    }
+}
+
+impl Recovered {
+    /// Whether enough is there for a build.
+    pub fn buildable(&self) -> bool {
+        self.verdict != Verdict::Partial && self.logged.kind != Kind::Probe
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, recover};
+    use crate::read::log::{Options, Select};
+
+    fn of(log: &str, select: Option<Select>) -> Result<super::Recovered, crate::diag::Diagnostics> {
+        recover(log.as_bytes(), &Options { name: "jit.log".into(), select, ..Options::default() })
+    }
+
+    #[test]
+    fn a_list_becomes_the_flags_of_an_executable() {
+        let log = "[default0]:['/cuda/bin/nvcc', 't.cu', '-O3', '-I/a b', '-shared', '-lcuda', '-arch=sm_90a', '-o', 't.so']\n";
+        let recovered = of(log, None).unwrap();
+        let kept: Vec<&str> = recovered.command.arguments.iter().map(|a| a.text.as_str()).collect();
+        assert_eq!(kept, ["-O3", "-I/a b", "-gencode=arch=compute_90a,code=sm_90a"]);
+        assert_eq!(recovered.command.sources, ["t.cu"]);
+        assert_eq!(recovered.command.arguments[1].at.to_string(), "jit.log:1:47");
+        let dropped: Vec<(String, bool)> = recovered.command.changes.iter().map(|c| (c.was.join(" "), c.own)).collect();
+        assert_eq!(
+            dropped,
+            [
+                ("-shared".into(), false),
+                ("-lcuda".into(), true),
+                ("-arch=sm_90a".into(), true),
+                ("-o t.so".into(), false)
+            ]
+        );
+        assert_eq!(recovered.verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn the_selected_command_is_taken_and_the_others_are_listed() {
+        let log = "[1/2] nvcc -DA -c a.cu -o a.o\n[2/2] nvcc -DB -c b.cu -o b.o\nnvcc -DB -c b.cu -o b.o\n";
+        let recovered = of(log, Some(Select::File("b.cu".into()))).unwrap();
+        assert_eq!(recovered.command.arguments[0].text, "-DB");
+        assert_eq!(recovered.logged.duplicates, [3]);
+        assert_eq!(recovered.others[0].sources, ["a.cu"]);
+    }
+
+    #[test]
+    fn a_cut_command_is_partial_and_says_what_is_missing() {
+        let recovered = of("nvcc -I/a -isystem\n", None).unwrap();
+        assert_eq!(recovered.verdict, Verdict::Partial);
+        assert_eq!(recovered.missing, ["gencode", "std", "sources", "output"]);
+    }
+
+    #[test]
+    fn a_log_without_nvcc_and_other_compilers_are_refused() {
+        let code = |log: &str| of(log, None).unwrap_err().iter().next().unwrap().code.clone();
+        assert_eq!(code("make: nothing to be done\n"), "K-LOG-NONE");
+        assert_eq!(code("hipcc -c k.hip -o k.o\n"), "K-LOG-HIP");
+        assert_eq!(code("clang++ -x cuda -c k.cu -o k.o\n"), "K-LOG-CLANG");
+    }
+}
