@@ -3,6 +3,7 @@
 //! No stage's code is needed to understand these types, and no type here does input or output.
 
 mod arch;
+mod architecture;
 mod awaited;
 mod checked;
 mod claim;
@@ -26,6 +27,7 @@ mod tensor_map;
 mod verdict;
 
 pub use arch::ArchLimits;
+pub use architecture::{Architecture, Needs};
 pub use awaited::Awaited;
 pub use checked::Checked;
 pub use claim::Claim;
