@@ -203,14 +203,12 @@ mod tests {
 
     fn command(arguments: &[&str]) -> CompileCommand {
         let at = Place { file: "log".into(), line: 1, column: 1 };
-        CompileCommand {
-            compiler: "nvcc".into(),
-            arguments: arguments.iter().map(|a| CompilerArgument { text: (*a).into(), at: at.clone() }).collect(),
-            changes: vec![],
-            sources: vec![],
-            at,
-            warnings: vec![],
-        }
+        let arguments: Vec<CompilerArgument> =
+            arguments.iter().map(|a| CompilerArgument { text: (*a).into(), at: at.clone() }).collect();
+        let value = serde_json::json!({
+            "compiler": "nvcc", "arguments": arguments, "changes": [], "sources": [], "at": at, "warnings": [],
+        });
+        serde_json::from_value(value).unwrap()
     }
 
     fn line(arguments: &[&str], gpu: Option<&str>) -> BuildLine {
