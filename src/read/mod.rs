@@ -3,6 +3,7 @@
 pub mod assemble;
 pub mod cxx;
 pub mod log;
+pub mod instantiation;
 pub mod manifest;
 pub mod observation;
 pub mod record;

@@ -1,0 +1,14 @@
+//! Emitted text to an [`Instantiation`](crate::model::Instantiation): kernel, template arguments, call arguments,
+//! aliases, objects.
+
+mod angle;
+mod arity;
+mod candidate;
+mod origin;
+mod parse;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+pub use arity::check_arity;
+pub use parse::{Select, parse, parse_text};

@@ -1,0 +1,169 @@
+//! The entry: a text to an instantiation.
+
+use std::sync::Arc;
+
+use super::candidate::{Candidate, Declared, Form, candidate, declared};
+use super::origin::Text;
+use super::statement::{Statement, statements};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::{Binding, Fact, Instantiation};
+use crate::read::cxx::lex::{Token, closing, tokenize};
+use crate::read::site::Emission;
+use crate::source::{Source, Span, Spot};
+
+/// Which instantiation is meant, where a text holds several.
+#[derive(Debug, Clone, Default)]
+pub struct Select {
+    /// The kernel's name, qualified or not.
+    pub kernel: Option<String>,
+    /// A line of the text (from 1) that the statement covers.
+    pub line: Option<usize>,
+}
+
+/// The instantiation in the text that a site emits.
+///
+/// # Errors
+///
+/// The text names no instantiation, or several different ones.
+pub fn parse(emission: &Emission, select: &Select) -> Result<Instantiation, Diagnostics> {
+    let mut out = instantiation(&Text::emitted(emission), select)?;
+    out.lines = emission.lines.iter().map(|line| line.text.clone()).collect();
+    Ok(out)
+}
+
+/// The instantiation in a text that was pasted: statements, an explicit instantiation, an address, a launch, or just
+/// `kernel<64, 128>`.
+///
+/// # Errors
+///
+/// The text names no instantiation, or several different ones.
+pub fn parse_text(source: &Arc<Source>, select: &Select) -> Result<Instantiation, Diagnostics> {
+    instantiation(&Text::plain(source), select)
+}
+
+fn instantiation(text: &Text<'_>, select: &Select) -> Result<Instantiation, Diagnostics> {
+    let bytes = text.source.bytes();
+    let tokens: Vec<Token> = tokenize(bytes).tokens.into_iter().filter(|t| !t.directive).collect();
+    let all = statements(bytes, &tokens);
+    let chosen = choose(text, &tokens, &all, select)?;
+    let mut out = Instantiation {
+        lines: lines(text, &tokens, &chosen.statement),
+        kernel: text.piece(chosen.id.name),
+        template_arguments: pieces(text, chosen.id.arguments.as_deref().unwrap_or_default()),
+        arguments: pieces(text, &chosen.arguments),
+        aliases: vec![],
+        objects: vec![],
+    };
+    for statement in &all {
+        if statement.from >= chosen.statement.from || !chosen.statement.blocks.starts_with(&statement.blocks) {
+            continue;
+        }
+        if let Some(found) = declared(bytes, &tokens, statement) {
+            let list = if found.alias { &mut out.aliases } else { &mut out.objects };
+            list.push(binding(text, &found));
+        }
+    }
+    Ok(out)
+}
+
+fn pieces(text: &Text<'_>, spans: &[Span]) -> Vec<Fact<String>> {
+    spans.iter().map(|span| text.piece(*span)).collect()
+}
+
+fn binding(text: &Text<'_>, found: &Declared) -> Binding {
+    let whole = Span::new(found.text[0].start, found.text[found.text.len() - 1].end);
+    let parts = pieces(text, &found.text);
+    let gap = |text: &str| if text.starts_with('=') { " " } else { "" };
+    let joined = parts.iter().fold(String::new(), |out, piece| out + gap(&piece.value) + &piece.value);
+    let of = found.of.as_ref();
+    Binding {
+        name: text.source.slice(found.name).into_owned(),
+        text: Fact { value: joined, origin: text.origin(whole) },
+        template: of.map(|id| text.source.slice(id.name).into_owned()).unwrap_or_default(),
+        arguments: of.and_then(|id| id.arguments.as_ref()).map(|spans| pieces(text, spans)).unwrap_or_default(),
+    }
+}
+
+/// The lines of the innermost block around a statement, or of the whole text.
+fn lines(text: &Text<'_>, tokens: &[Token], statement: &Statement) -> Vec<String> {
+    let bytes = text.source.bytes();
+    let inner = statement.blocks.last().map_or(Span::new(0, bytes.len()), |open| {
+        let end = closing(tokens, *open).map_or(bytes.len(), |close| tokens[close].span.start);
+        Span::new(tokens[*open].span.end, end)
+    });
+    let slice = text.source.slice(inner).into_owned();
+    let mut lines: Vec<String> = slice.lines().map(str::to_owned).collect();
+    while lines.first().is_some_and(|line| line.trim().is_empty()) {
+        lines.remove(0);
+    }
+    while lines.last().is_some_and(|line| line.trim().is_empty()) {
+        lines.pop();
+    }
+    lines
+}
+
+fn choose(text: &Text<'_>, tokens: &[Token], all: &[Statement], select: &Select) -> Result<Candidate, Diagnostics> {
+    let bytes = text.source.bytes();
+    let every: Vec<Candidate> = all.iter().filter_map(|s| candidate(bytes, tokens, s)).collect();
+    let name = |c: &Candidate| text.source.slice(c.id.name).into_owned();
+    let mut found: Vec<&Candidate> =
+        every.iter().filter(|c| select.kernel.as_deref().is_none_or(|wanted| same_kernel(wanted, &name(c)))).collect();
+    if let Some(line) = select.line {
+        found.retain(|c| covers(text, tokens, &c.statement, line));
+    }
+    if let Some(best) = found.iter().map(|c| c.form).max() {
+        let best = if select.kernel.is_none() && best > Form::PlainCall { best } else { best.min(Form::Launch) };
+        found.retain(|c| c.form == best);
+    }
+    let whole = |c: &Candidate| {
+        let span = Span::new(tokens[c.statement.from].span.start, tokens[c.statement.until - 1].span.end);
+        (span, text.source.slice(span).into_owned())
+    };
+    let mut different: Vec<String> = found.iter().map(|c| whole(c).1).collect();
+    different.sort();
+    different.dedup();
+    match (&found[..], different.len()) {
+        ([first, ..], 1) => Ok((*first).clone()),
+        ([], _) => Err(none(text, select, &every.iter().map(name).collect::<Vec<_>>()).into()),
+        _ => {
+            let message = format!("the text holds {} instantiations", found.len());
+            let mut error = Diagnostic::error("K-INST-CHOICE", message);
+            for candidate in found.iter().take(8) {
+                let (span, _) = whole(candidate);
+                error = error.at(Spot::new(&text.source, span), "");
+            }
+            Err(error.help("name the kernel, or give the line of the one that is meant").into())
+        }
+    }
+}
+
+fn none(text: &Text<'_>, select: &Select, names: &[String]) -> Diagnostic {
+    let source = &text.source;
+    let what = match (&select.kernel, select.line) {
+        (Some(kernel), _) => format!("the text names no instantiation of `{kernel}`"),
+        (None, Some(line)) => format!("line {line} of the text names no instantiation"),
+        (None, None) => "the text names no instantiation of a kernel".to_owned(),
+    };
+    let first = source.line_span(source.first_line()).unwrap_or(Span::new(0, 0));
+    let mut error = Diagnostic::error("K-INST-KERNEL", what).at(Spot::new(source, first), "in this text");
+    if !names.is_empty() {
+        error = error.because(format!("it calls {}", names.join(", ")));
+    }
+    error.help(
+        "give text with a call `kernel<…>(…);`, an address `&kernel<…>`, an explicit instantiation, or `kernel<…>`",
+    )
+}
+
+/// Whether one name is the end of the other.
+fn same_kernel(a: &str, b: &str) -> bool {
+    let strip = |name: &str| name.trim_start_matches("::").split_whitespace().collect::<String>();
+    let (a, b) = (strip(a), strip(b));
+    let (short, long) = if a.len() <= b.len() { (&a, &b) } else { (&b, &a) };
+    long.strip_suffix(short.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+}
+
+fn covers(text: &Text<'_>, tokens: &[Token], statement: &Statement, line: usize) -> bool {
+    let first = text.source.line_column(tokens[statement.from].span.start).0;
+    let last = text.source.line_column(tokens[statement.until - 1].span.end).0;
+    (first..=last).contains(&line)
+}
