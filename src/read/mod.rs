@@ -2,8 +2,8 @@
 
 pub mod assemble;
 pub mod cxx;
-pub mod log;
 pub mod instantiation;
+pub mod log;
 pub mod manifest;
 pub mod observation;
 pub mod record;
