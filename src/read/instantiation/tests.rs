@@ -56,7 +56,7 @@ fn every_piece_of_an_emission_knows_its_place_in_the_site() {
     let alias = &found.aliases[0];
     assert_eq!((alias.name.as_str(), alias.template.as_str()), ("TMA_A", "kernel::tma::box"));
     assert_eq!(values(&alias.arguments), ["bfloat16", "3", "16", "true"]);
-    assert_eq!(alias.arguments[2].origin.detail(), "site.cc:5:23 `rows * 2`");
+    assert_eq!(alias.arguments[2].origin.detail(), "site.cc:5:22 `rows * 2`");
     let object = &found.objects[0];
     assert_eq!((object.name.as_str(), object.template.as_str()), ("a", "TMA_A"));
     assert_eq!(object.text.value, "TMA_A(static_cast<CUtensorMap*>(desc->inputs[0][1]))");
