@@ -1,5 +1,6 @@
 //! krepro: from a GPU kernel that gives a wrong number to the stage at fault, or to the refuted suspicion.
 
+pub mod build;
 pub mod check;
 pub mod cli;
 pub mod diag;

@@ -1,0 +1,139 @@
+//! nvcc with the recovered flags: what goes in is kept, what comes out is kept, and nothing is built twice.
+
+mod blame;
+mod depends;
+mod failure;
+mod link;
+pub mod output;
+mod stamp;
+mod stub;
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::BuildLine;
+use crate::sys::{Request, Stream, System};
+use crate::toolchain::Toolchain;
+
+pub use failure::explain;
+pub use stamp::Stamp;
+
+/// What is to be built: `NAME.cu` of a folder, into its folder `build`.
+#[derive(Debug, Clone)]
+pub struct Job<'j> {
+    /// The reproducer's folder.
+    pub folder: &'j Utf8Path,
+    /// Stem of the `.cu`.
+    pub name: &'j str,
+    /// Its arguments.
+    pub line: &'j BuildLine,
+    /// A program put before nvcc (`sccache`).
+    pub launcher: Option<&'j str>,
+}
+
+/// An executable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Built {
+    /// Where it is.
+    pub executable: Utf8PathBuf,
+    /// Whether nvcc ran; false when everything was as before.
+    pub compiled: bool,
+    /// How long its build took, in milliseconds, now or when it ran.
+    pub milliseconds: u64,
+    /// The command, word by word, run in the folder of the executable.
+    pub command: Vec<String>,
+    /// What the compiler printed.
+    pub output: String,
+}
+
+/// Why there is no executable.
+#[derive(Debug)]
+pub enum NotBuilt {
+    /// The compiler refused: the command and what it printed.
+    Refused {
+        /// The command, word by word.
+        command: Vec<String>,
+        /// What was printed.
+        output: String,
+    },
+    /// It could not be tried.
+    Unable(Diagnostics),
+    /// A file error.
+    File(io::Error),
+}
+
+impl From<io::Error> for NotBuilt {
+    fn from(error: io::Error) -> Self {
+        NotBuilt::File(error)
+    }
+}
+
+/// The compile command, to be run in the folder `build` of the reproducer.
+pub fn command(job: &Job<'_>, toolchain: &Toolchain) -> Vec<String> {
+    let mut words: Vec<String> = job.launcher.map(str::to_owned).into_iter().collect();
+    words.push(toolchain.nvcc.to_string());
+    if !job.line.production.iter().any(|w| w.starts_with("-ccbin") || w.starts_with("--compiler-bindir")) {
+        words.push(format!("-ccbin={}", toolchain.host.path));
+    }
+    words.extend(job.line.arguments());
+    words.extend(["-MD".to_owned(), "-MF".to_owned(), format!("{}.d", job.name)]);
+    words.extend(BuildLine::files(job.name));
+    words
+}
+
+/// Builds, unless the command, the compilers and every file that was read are as they were. `on_line` sees what the compiler
+/// prints as it comes.
+///
+/// # Errors
+/// The compiler refused, a toolkit without its run-time library, file errors.
+pub fn build(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    job: &Job<'_>,
+    on_line: &mut dyn FnMut(&str),
+) -> Result<Built, NotBuilt> {
+    let folder = job.folder.join("build");
+    let executable = folder.join(job.name);
+    let (log, record) = (folder.join(format!("{}.log", job.name)), folder.join(format!("{}.stamp.json", job.name)));
+    let words = command(job, toolchain);
+    let key = stamp::command(&words, toolchain);
+    let before = Stamp::read(system, &record).filter(|stamp| stamp.command == key && system.is_file(&executable));
+    if let Some(stamp) = before.filter(|stamp| stamp.changed(system, &folder).is_none()) {
+        let output = String::from_utf8_lossy(&system.read(&log)?).into_owned();
+        let milliseconds = stamp.milliseconds;
+        return Ok(Built { executable, compiled: false, milliseconds, command: words, output });
+    }
+    system.make_folder(&folder)?;
+    link::prepare(system, toolchain, &folder, job.line.libcuda).map_err(NotBuilt::Unable)?;
+    // A failed build must not leave yesterday's executable to be run.
+    system.remove(&record)?;
+    system.remove(&executable)?;
+    let request = Request::new(words[0].clone()).arguments(words[1..].iter().cloned()).folder(&folder);
+    let finished = system.run_streaming(&request, &mut |_: Stream, line| on_line(line))?;
+    let output = finished.all_text();
+    system.write(&log, output.as_bytes())?;
+    if !finished.success() || !system.is_file(&executable) {
+        return Err(NotBuilt::Refused { command: words, output });
+    }
+    let milliseconds = u64::try_from(finished.elapsed.as_millis()).unwrap_or(u64::MAX);
+    let listed = system.read(&folder.join(format!("{}.d", job.name)))?;
+    let files = depends::parse(&String::from_utf8_lossy(&listed));
+    if let Some(stamp) = Stamp::of(system, key, &folder, &files, milliseconds) {
+        system.write(&record, &stamp.to_bytes())?;
+    }
+    Ok(Built { executable, compiled: true, milliseconds, command: words, output })
+}
+
+impl NotBuilt {
+    /// As diagnostics: the first error with its places, or what was in the way.
+    pub fn diagnostics(&self, explain: impl FnOnce(&[String], &str) -> Diagnostics) -> Diagnostics {
+        match self {
+            NotBuilt::Refused { command, output } => explain(command, output),
+            NotBuilt::Unable(diagnostics) => diagnostics.clone(),
+            NotBuilt::File(error) => Diagnostic::error("K-FILE", error.to_string()).into(),
+        }
+    }
+}
