@@ -9,6 +9,7 @@ pub mod judge;
 pub mod model;
 pub mod read;
 pub mod report;
+pub mod run;
 pub mod source;
 pub mod sys;
 pub mod toolchain;
