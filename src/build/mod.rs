@@ -13,7 +13,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::Diagnostics;
 use crate::model::BuildLine;
 use crate::sys::{Request, Stream, System};
 use crate::toolchain::Toolchain;
@@ -75,7 +75,7 @@ impl From<io::Error> for NotBuilt {
 pub fn command(job: &Job<'_>, toolchain: &Toolchain) -> Vec<String> {
     let mut words: Vec<String> = job.launcher.map(str::to_owned).into_iter().collect();
     words.push(toolchain.nvcc.to_string());
-    if !job.line.production.iter().any(|w| w.starts_with("-ccbin") || w.starts_with("--compiler-bindir")) {
+    if job.line.host_compiler().is_none() {
         words.push(format!("-ccbin={}", toolchain.host.path));
     }
     words.extend(job.line.arguments());
@@ -125,15 +125,4 @@ pub fn build(
         system.write(&record, &stamp.to_bytes())?;
     }
     Ok(Built { executable, compiled: true, milliseconds, command: words, output })
-}
-
-impl NotBuilt {
-    /// As diagnostics: the first error with its places, or what was in the way.
-    pub fn diagnostics(&self, explain: impl FnOnce(&[String], &str) -> Diagnostics) -> Diagnostics {
-        match self {
-            NotBuilt::Refused { command, output } => explain(command, output),
-            NotBuilt::Unable(diagnostics) => diagnostics.clone(),
-            NotBuilt::File(error) => Diagnostic::error("K-FILE", error.to_string()).into(),
-        }
-    }
 }

@@ -3,6 +3,7 @@
 //! A subcommand is a clap `Args` with `run(self, &mut Session) -> Result<Exit, Failure>`. It prints through the session,
 //! never directly, and returns what the process ends with.
 
+mod build;
 mod flags;
 mod session;
 mod toolchain;
@@ -37,6 +38,7 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Build(build::Build),
     Flags(flags::Flags),
     Toolchain(toolchain::Toolchain),
 }
@@ -57,6 +59,7 @@ pub fn main() -> Exit {
     let machine = Machine;
     let mut session = Session::of_process(&machine, cli.global);
     let outcome = match cli.command {
+        Command::Build(build) => build.run(&mut session),
         Command::Flags(flags) => flags.run(&mut session),
         Command::Toolchain(toolchain) => toolchain.run(&mut session),
     };

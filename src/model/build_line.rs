@@ -67,6 +67,19 @@ impl BuildLine {
         self.production.iter().chain(self.additions.iter().flat_map(|a| &a.arguments)).cloned().collect()
     }
 
+    /// The host compiler that production names.
+    pub fn host_compiler(&self) -> Option<&str> {
+        let mut words = self.production.iter();
+        while let Some(word) = words.next() {
+            let (name, joined) =
+                word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+            if ["-ccbin", "--compiler-bindir"].contains(&name) {
+                return joined.or_else(|| words.next().map(String::as_str));
+            }
+        }
+        None
+    }
+
     /// Source and output for a reproducer with this stem.
     pub fn files(name: &str) -> [String; 3] {
         [format!("../{name}.cu"), "-o".to_owned(), name.to_owned()]
@@ -260,6 +273,13 @@ mod tests {
     fn native_is_the_gpu_when_it_is_known_and_stays_when_not() {
         assert_eq!(line(&["-arch=native"], Some("sm_90a")).gpu.unwrap().to_string(), "sm_90a");
         assert_eq!(line(&["-O2", "-arch", "native", "-w"], None).production, ["-O2", "-arch", "native", "-w"]);
+    }
+
+    #[test]
+    fn the_host_compiler_of_the_log_is_known() {
+        assert_eq!(line(&["-ccbin", "g++-12", "-w"], None).host_compiler(), Some("g++-12"));
+        assert_eq!(line(&["--compiler-bindir=/b"], None).host_compiler(), Some("/b"));
+        assert_eq!(line(&["-w"], None).host_compiler(), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod cache;
 mod find;
+pub mod fit;
 pub mod gpu;
 pub mod host;
 pub mod install;
