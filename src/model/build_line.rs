@@ -51,7 +51,7 @@ impl BuildLine {
     /// given, else the newest.
     pub fn new(command: &CompileCommand, gpu: Option<GpuArch>) -> Self {
         let words: Vec<&str> = command.arguments.iter().map(|a| a.text.as_str()).collect();
-        let mut reader = Reader::default();
+        let mut reader = Reader { folder: command.directory.clone(), ..Reader::default() };
         let mut rest = words.as_slice();
         while !rest.is_empty() {
             let taken = reader.take(rest);
@@ -96,6 +96,8 @@ struct ArchOption {
 
 #[derive(Default)]
 struct Reader {
+    /// Where production ran; its relative include folders begin there.
+    folder: Option<String>,
     kept: Vec<String>,
     arch: Vec<ArchOption>,
     replacements: Vec<Replacement>,
@@ -103,6 +105,7 @@ struct Reader {
     debug: bool,
 }
 
+const INCLUDE: [&str; 4] = ["-isystem", "--include-path", "--system-include", "-I"];
 const ARCH: [&str; 6] = ["-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"];
 
 impl Reader {
@@ -121,10 +124,34 @@ impl Reader {
             self.replacements.push(Replacement { was: was(), now: vec![], why });
             return count;
         }
+        if let Some(anchored) = self.anchored(words) {
+            let count = anchored.len();
+            self.kept.extend(anchored.iter().cloned());
+            let why = "relative to the folder that production was compiled in".to_owned();
+            let was = words[..count].iter().map(|w| (*w).to_owned()).collect();
+            self.replacements.push(Replacement { was, now: anchored, why });
+            return count;
+        }
         self.line_info |= ["-lineinfo", "--generate-line-info", "-generate-line-info"].contains(&words[0]);
         self.debug |= ["-G", "--device-debug"].contains(&words[0]);
         self.kept.push(words[0].to_owned());
         1
+    }
+
+    /// An include option whose relative folder now begins where production ran.
+    fn anchored(&self, words: &[&str]) -> Option<Vec<String>> {
+        let folder = self.folder.as_ref()?;
+        let absolute = |path: &str| {
+            (!path.is_empty() && !path.starts_with('/')).then(|| format!("{}/{path}", folder.trim_end_matches('/')))
+        };
+        let option = INCLUDE.iter().find(|option| words[0].starts_with(**option))?;
+        let rest = &words[0][option.len()..];
+        if rest.is_empty() {
+            return Some(vec![(*option).to_owned(), absolute(words.get(1)?)?]);
+        }
+        // Only `-I` takes its value without a separator.
+        let (mark, path) = rest.strip_prefix('=').map_or(("", rest), |path| ("=", path));
+        if mark.is_empty() && *option != "-I" { None } else { Some(vec![format!("{option}{mark}{}", absolute(path)?)]) }
     }
 
     fn finish(mut self, gpu: Option<GpuArch>, libcuda: bool) -> BuildLine {
@@ -273,6 +300,16 @@ mod tests {
     fn native_is_the_gpu_when_it_is_known_and_stays_when_not() {
         assert_eq!(line(&["-arch=native"], Some("sm_90a")).gpu.unwrap().to_string(), "sm_90a");
         assert_eq!(line(&["-O2", "-arch", "native", "-w"], None).production, ["-O2", "-arch", "native", "-w"]);
+    }
+
+    #[test]
+    fn relative_include_folders_begin_where_production_ran() {
+        let mut ran = command(&["-Isrc", "-I", "inc", "-isystem=third", "-I/abs", "-include", "pre.h", "-isystem"]);
+        ran.directory = Some("/p/".into());
+        let built = BuildLine::new(&ran, None);
+        let expected = ["-I/p/src", "-I", "/p/inc", "-isystem=/p/third", "-I/abs", "-include", "pre.h", "-isystem"];
+        assert_eq!(built.production, expected);
+        assert_eq!(built.replacements.len(), 3);
     }
 
     #[test]
