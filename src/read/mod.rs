@@ -1,6 +1,7 @@
 //! Text to facts. Everything read keeps its place.
 
 pub mod assemble;
+pub mod constant;
 pub mod cxx;
 pub mod instantiation;
 pub mod log;

@@ -66,11 +66,11 @@ impl Document {
         Spot::new(&self.source, span(node))
     }
 
-    /// The smallest named node of this kind that has exactly this range.
-    pub fn node_at(&self, kind: &str, at: Span) -> Option<Node<'_>> {
+    /// The node of this kind (its id) that has exactly this range.
+    pub fn node_at(&self, kind: u16, at: Span) -> Option<Node<'_>> {
         let mut node = self.root().descendant_for_byte_range(at.start, at.end)?;
         loop {
-            if node.kind() == kind && span(node) == at {
+            if node.kind_id() == kind && span(node) == at {
                 return Some(node);
             }
             node = node.parent()?;

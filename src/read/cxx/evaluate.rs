@@ -7,7 +7,7 @@ use super::callee::Callee;
 use super::document::{Document, children, fields};
 use super::integer::IntegerType;
 use super::literal;
-use super::problem::{Problem, Problems};
+use super::problem::{Problem, Problems, Unknown};
 use super::value::{Evaluated, Value};
 
 /// A value, or every reason why there is none.
@@ -30,6 +30,11 @@ pub trait Names {
     /// The value of `TYPE{…}`.
     fn braced(&mut self, document: &Document, node: Node<'_>) -> Outcome {
         unsupported(document, node, "a braced value")
+    }
+
+    /// The value of `A<3>::B`, which the grammar takes for two comparisons.
+    fn template_member(&mut self, document: &Document, node: Node<'_>) -> Outcome {
+        unsupported(document, node, "this template's member")
     }
 
     /// How deep the evaluation is; shared by all that it calls.
@@ -179,6 +184,10 @@ fn binary<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mut N)
         return unsupported(document, node, "this operator");
     };
     let operator = operator_of(document, node);
+    let compared = left.kind() == "binary_expression" && operator_of(document, left) == "<";
+    if operator == ">" && compared && document.text(right).starts_with("::") {
+        return names.template_member(document, node);
+    }
     let left = evaluate(document, left, names);
     if matches!(operator.as_str(), "&&" | "||" | "and" | "or") {
         let decisive = matches!(operator.as_str(), "||" | "or");
@@ -197,6 +206,12 @@ fn binary<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mut N)
     }
     let (left, right) = both(left, evaluate(document, right, names))?;
     let result = arithmetic::binary(&operator, &left.value, &right.value);
+    if result == Err(NoResult::Unsupported)
+        && let Value::Symbol(name) = if matches!(left.value, Value::Symbol(_)) { &left.value } else { &right.value }
+    {
+        let unknown = Unknown { name: name.clone(), used: document.spot(node), assigned: None };
+        return Err(vec![Problem::Unknown(unknown)]);
+    }
     finish(document, node, result, left.joined(&right))
 }
 
