@@ -68,6 +68,21 @@ impl Argument {
     }
 }
 
+/// Reads the words after another CUDA compiler, where some options that nvcc does not know take a value.
+pub fn parse_foreign(words: &[Word], table: &'static OptionTable) -> Vec<Argument> {
+    let mut out: Vec<Argument> = vec![];
+    for argument in parse(words, table) {
+        match out.last_mut() {
+            Some(last) if last.words.len() == 1 && table.foreign_value(&last.flag) => {
+                last.value = Some(argument.texts().join(" "));
+                last.words.extend(argument.words);
+            }
+            _ => out.push(argument),
+        }
+    }
+    out
+}
+
 /// Reads the words after the compiler.
 pub fn parse(words: &[Word], table: &'static OptionTable) -> Vec<Argument> {
     let mut out = Vec::with_capacity(words.len());

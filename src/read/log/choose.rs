@@ -46,7 +46,8 @@ pub fn choose(commands: &[Found], select: Option<&Select>) -> Option<Choice> {
     Some(Choice { index, why, rivals })
 }
 
-fn selects(select: &Select, found: &Found) -> bool {
+/// Whether the user means this command.
+pub fn selects(select: &Select, found: &Found) -> bool {
     match select {
         Select::Line(line) => found.line() == *line || found.duplicates.contains(line),
         Select::File(name) => found.inputs().chain(found.output()).any(|path| is_end_of(name, path)),
@@ -59,8 +60,8 @@ fn is_end_of(end: &str, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']) || end.starts_with(['/', '\\']))
 }
 
-/// Smaller is better.
-fn rank(found: &Found) -> (u8, u8, bool) {
+/// How well a command suits; smaller is better.
+pub fn rank(found: &Found) -> (u8, u8, bool) {
     let family = match found.family {
         Family::Nvcc => 0,
         Family::Clang | Family::Hipcc => 1,

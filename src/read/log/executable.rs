@@ -25,7 +25,7 @@ pub fn executable(found: &Found, options: &Options) -> Executable {
     for argument in &found.arguments {
         match context.decide(argument) {
             Outcome::Keep => context.keep(argument, &argument.texts(), &mut out),
-            Outcome::Source => {}
+            Outcome::Source | Outcome::Missing => {}
             Outcome::Drop(why, own) => out.changes.push(context.change(argument, vec![], why, own)),
             Outcome::Change(now, why, own) => {
                 context.keep(argument, &now, &mut out);
@@ -40,6 +40,8 @@ enum Outcome {
     Keep,
     /// An input that is compiled; reported as a source.
     Source,
+    /// A response file that is not there; said apart.
+    Missing,
     /// Why, and whether only because krepro itself builds and links the executable.
     Drop(String, bool),
     Change(Vec<String>, String, bool),
@@ -99,7 +101,7 @@ impl Context<'_> {
             Action::Keep => self.keep_or_rewrite(argument),
             Action::Drop => Outcome::Drop(spec.why.clone(), false),
             Action::Change => Outcome::Change(vec!["-rdc=true".into()], spec.why.clone(), false),
-            Action::Response => Outcome::Drop(format!("{}; it was not given", spec.why), false),
+            Action::Response => Outcome::Missing,
             Action::Cudart => Outcome::Drop("krepro links with -cudart shared itself".into(), true),
             Action::Library => self.library(argument),
             Action::Ccbin => self.host_compiler(argument),

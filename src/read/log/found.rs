@@ -26,6 +26,12 @@ pub struct Found {
     pub arguments: Vec<Argument>,
     /// Whether its text is cut.
     pub cut: bool,
+    /// Where breaks inside its words were closed.
+    pub mended: Vec<Position>,
+    /// How many of its arguments come from `NVCC_PREPEND_FLAGS` and `NVCC_APPEND_FLAGS`.
+    pub from_environment: usize,
+    /// Response files whose text is not there.
+    pub absent_responses: Vec<String>,
     /// The folder it ran in, where the log says so.
     pub directory: Option<String>,
     /// Lines (from 1) of its repetitions.
@@ -37,10 +43,10 @@ pub struct Found {
 }
 
 impl Found {
-    /// The compiled files.
+    /// The compiled files: all that are not linked.
     pub fn sources(&self) -> Vec<&str> {
         let language = self.language_given();
-        self.inputs().filter(|name| input_kind(name, language) == InputKind::Source).collect()
+        self.inputs().filter(|name| input_kind(name, language) != InputKind::Object).collect()
     }
 
     /// Whether `-x` names the language of the inputs.

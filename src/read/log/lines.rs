@@ -1,5 +1,6 @@
 //! Physical lines of a stream, in bounded memory.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
 /// A line longer than this is cut, and says so.
@@ -23,12 +24,13 @@ pub struct Lines<R> {
     reader: R,
     number: usize,
     offset: u64,
+    back: VecDeque<Line>,
 }
 
 impl<R: BufRead> Lines<R> {
     /// From the start of a stream.
     pub fn new(reader: R) -> Self {
-        Lines { reader, number: 0, offset: 0 }
+        Lines { reader, number: 0, offset: 0, back: VecDeque::new() }
     }
 
     /// The next line into `line`; false at the end.
@@ -36,6 +38,10 @@ impl<R: BufRead> Lines<R> {
     /// # Errors
     /// The stream's own.
     pub fn next_into(&mut self, line: &mut Line) -> io::Result<bool> {
+        if let Some(back) = self.back.pop_front() {
+            *line = back;
+            return Ok(true);
+        }
         line.bytes.clear();
         line.cut = false;
         line.offset = self.offset;
@@ -66,6 +72,26 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         line.number = self.number;
         Ok(true)
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The line `ahead` lines on (0 for the next), which stays to be read.
+    ///
+    /// # Errors
+    /// The stream's own.
+    pub fn peek(&mut self, ahead: usize) -> io::Result<Option<&Line>> {
+        while self.back.len() <= ahead {
+            let kept = std::mem::take(&mut self.back);
+            let mut line = Line::default();
+            let read = self.next_into(&mut line);
+            self.back = kept;
+            if !read? {
+                return Ok(None);
+            }
+            self.back.push_back(line);
+        }
+        Ok(self.back.get(ahead))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::anchor::{Anchor, Family, Surroundings, anchors, surroundings};
 use super::decode::{self, Decoded, Escapes, Stop};
+use super::secrets;
 use super::word::{Mapped, Word};
 
 /// How a command was written.
@@ -18,6 +19,12 @@ pub enum Style {
     Nul,
     /// As Windows reads it.
     Windows,
+    /// Not written: rebuilt from the sub-commands that nvcc prints.
+    DryRun,
+    /// Flags without a command.
+    Flags,
+    /// Options of the run-time compiler, without a compiler.
+    Nvrtc,
 }
 
 /// A command line in a text.
@@ -35,6 +42,26 @@ pub struct Located {
     pub arguments: Vec<Word>,
     /// Whether its text is cut.
     pub cut: bool,
+    /// Whether it is a list that does not close.
+    pub open_list: bool,
+    /// Whether nothing follows it in its text.
+    pub to_the_end: bool,
+}
+
+impl Located {
+    /// A command that was rebuilt from its sub-commands.
+    pub fn inferred(compiler: Word, arguments: Vec<Word>) -> Self {
+        Located {
+            family: Family::Nvcc,
+            style: Style::DryRun,
+            before: vec![],
+            compiler,
+            arguments,
+            cut: false,
+            open_list: false,
+            to_the_end: false,
+        }
+    }
 }
 
 /// Strings within strings are followed this deep.
@@ -80,7 +107,14 @@ fn command(text: &Mapped, from: usize, anchor: Anchor, around: &Surroundings) ->
     if let (Some(_), Some(open)) = (around.quote, list_start(bytes, around)) {
         let execve = bytes[from..open].windows(7).any(|w| w == b"execve(");
         let decoded = decode::list(text, open, Escapes { octal: execve, hex_is_byte: execve });
-        return located(anchor.family, Style::List, decoded);
+        return located(text, anchor.family, Style::List, decoded);
+    }
+    if bytes.get(anchor.end) == Some(&0) {
+        let start = bytes[..anchor.start].iter().rposition(|b| *b == 0 || b.is_ascii_whitespace()).map_or(0, |i| i + 1);
+        return located(text, anchor.family, Style::Nul, decode::nul(text, start));
+    }
+    if let Some(start) = windows_start(bytes, from, anchor) {
+        return located(text, anchor.family, Style::Windows, decode::windows(text, start, anchor.end));
     }
     let start = match around.quote {
         Some(quote) => quote,
@@ -91,12 +125,60 @@ fn command(text: &Mapped, from: usize, anchor: Anchor, around: &Surroundings) ->
         bracket: around.open.iter().any(|(_, b)| *b == b'['),
         backtick: around.backtick,
     };
-    located(anchor.family, Style::Shell, decode::shell(text, start, stop))
+    let quoted = around.quote.is_some() && bytes[anchor.end + 1..].starts_with(b" \"");
+    let decoded = if quoted { decode::quoted(text, start) } else { None };
+    let (mut found, end) = match decoded {
+        Some(decoded) => located(text, anchor.family, Style::Quoted, decoded)?,
+        None => located(text, anchor.family, Style::Shell, decode::shell(text, start, stop))?,
+    };
+    found.before = launchers(text, from, start);
+    Some((found, end))
+}
+
+/// Programs that run another one, by name.
+const LAUNCHERS: [&str; 20] = [
+    "env", "ccache", "sccache", "distcc", "icecc", "time", "nice", "ionice", "exec", "sudo", "srun", "mpirun",
+    "taskset", "numactl", "stdbuf", "timeout", "nohup", "command", "strace", "xvfb-run",
+];
+
+/// The assignments and launchers before the compiler at `start`.
+fn launchers(text: &Mapped, from: usize, start: usize) -> Vec<Word> {
+    let before = &text.bytes()[from..start];
+    let operator = before.iter().rposition(|b| matches!(b, b'&' | b';' | b'|' | b'(' | b'`')).map_or(0, |i| i + 1);
+    let words = decode::shell(text, from + operator, Stop::default()).words;
+    let limit = text.position(start);
+    let words: Vec<Word> = words.into_iter().take_while(|w| w.at < limit).collect();
+    let first = words.iter().position(|w| {
+        secrets::assigned(&w.text).is_some() || LAUNCHERS.contains(&w.text.rsplit('/').next().unwrap_or_default())
+    });
+    first.map_or_else(Vec::new, |first| words[first..].to_vec())
+}
+
+/// Where a Windows path around the name begins: at its drive, or at the quote before it.
+fn windows_start(bytes: &[u8], from: usize, anchor: Anchor) -> Option<usize> {
+    let before = &bytes[from..anchor.start];
+    if before.last() != Some(&b'\\') && !bytes[anchor.start..anchor.end].ends_with(b".exe") {
+        return None;
+    }
+    let drive =
+        before.windows(3).rposition(|w| w[0].is_ascii_alphabetic() && w[1] == b':' && matches!(w[2], b'\\' | b'/'));
+    let start =
+        from + drive.or_else(|| before.iter().rposition(|b| b.is_ascii_whitespace()).map(|i| i + 1)).unwrap_or(0);
+    // The quote that closes after the name opened here.
+    if bytes.get(anchor.end) == Some(&b'"') && start > from && bytes[start - 1] == b'"' {
+        Some(start - 1)
+    } else {
+        Some(start)
+    }
 }
 
 /// The innermost bracket that opens a list of strings.
 fn list_start(bytes: &[u8], around: &Surroundings) -> Option<usize> {
     let (at, _) = around.open.last()?;
+    // `execve("…`, `PosixPath('…`: the parenthesis of a call opens no list.
+    if bytes[*at] == b'(' && at.checked_sub(1).is_some_and(|i| bytes[i].is_ascii_alphanumeric() || bytes[i] == b'_') {
+        return None;
+    }
     let next = bytes[at + 1..].iter().find(|b| !b.is_ascii_whitespace())?;
     matches!(next, b'"' | b'\'').then_some(*at)
 }
@@ -119,14 +201,16 @@ fn word_start(bytes: &[u8], from: usize, name: usize) -> Option<usize> {
     Some(from + start)
 }
 
-fn located(family: Family, style: Style, decoded: Decoded) -> Option<(Located, usize)> {
+fn located(text: &Mapped, family: Family, style: Style, decoded: Decoded) -> Option<(Located, usize)> {
     let end = decoded.end;
+    let open_list = style == Style::List && decoded.cut;
+    let to_the_end = text.bytes()[end.min(text.bytes().len())..].trim_ascii().is_empty();
     let mut words = decoded.words;
     let index = words.iter().position(|word| is_compiler(&word.text, family))?;
     let arguments = words.split_off(index + 1);
     let compiler = words.pop()?;
     let cut = decoded.cut || arguments.iter().any(|w| w.cut);
-    Some((Located { family, style, before: words, compiler, arguments, cut }, end))
+    Some((Located { family, style, before: words, compiler, arguments, cut, open_list, to_the_end }, end))
 }
 
 fn is_compiler(word: &str, family: Family) -> bool {

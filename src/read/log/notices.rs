@@ -4,6 +4,7 @@ use super::argument::{Argument, ArgumentKind};
 use super::executable::Executable;
 use super::found::Found;
 use super::kind::{InputKind, Kind, input_kind};
+use super::locate::Style;
 use super::table::Phase;
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 
@@ -36,6 +37,7 @@ impl Notices {
 pub fn notices(found: &Found, _made: &Executable) -> Notices {
     let mut out = Notices::default();
     gaps(found, &mut out);
+    origin(found, &mut out);
     for argument in &found.arguments {
         one(found, argument, &mut out);
     }
@@ -68,8 +70,72 @@ fn gaps(found: &Found, out: &mut Notices) {
             out.missing.push("end".into());
         }
     } else if no_source {
-        out.missing.push("sources".into());
-        out.missing.dedup();
+        if out.missing.is_empty() {
+            out.missing.push("sources".into());
+        }
+        out.push(
+            Diagnostic::warning("K-LOG-GAPS", format!("the command has no {}", out.missing.join(", no ")))
+                .at(found.spot(found.at(), found.compiler.text.len()), "this command")
+                .help("paste the whole line; logs and terminals cut long ones"),
+        );
+    }
+}
+
+/// What is to be said about how the command came to be known.
+fn origin(found: &Found, out: &mut Notices) {
+    let here = || found.spot(found.at(), found.compiler.text.len());
+    match found.style {
+        Style::DryRun => out.push(
+            Diagnostic::warning("K-LOG-INFERRED", "the command was not in the log; it was rebuilt from what nvcc runs")
+                .at(here(), "the first of its sub-commands")
+                .help(
+                    "paste the line that was typed, too: options without a trace in the sub-commands cannot be rebuilt",
+                ),
+        ),
+        Style::Flags => out.push(
+            Diagnostic::warning(
+                "K-LOG-FLAGS",
+                "these are flags without a command: no source, and the command may hold more",
+            )
+            .at(here(), "")
+            .help("paste the line that starts nvcc"),
+        ),
+        _ => {}
+    }
+    if found.kind == Kind::Probe {
+        out.missing.push("command".into());
+        out.push(
+            Diagnostic::warning(
+                "K-LOG-PROBE",
+                "this command only asks what the compiler is or can do; it is no kernel's",
+            )
+            .at(here(), "")
+            .help("paste a log that reaches the compile of the kernel"),
+        );
+    }
+    for at in &found.mended {
+        out.push(
+            Diagnostic::warning("K-LOG-MENDED", "a word was broken across lines here and joined again")
+                .at(found.spot(*at, 1), "joined with nothing between"),
+        );
+    }
+    for path in &found.absent_responses {
+        out.missing.push(format!("response file {path}"));
+        let folder = found.directory.as_deref().map(|d| format!(", relative to {d}")).unwrap_or_default();
+        out.push(
+            Diagnostic::warning("K-LOG-RESPONSE", format!("options are in `{path}`, which is not in the log"))
+                .at(here(), "this command reads it")
+                .help(format!("--response FILE names it{folder}; or paste its text behind a line `$ cat {path}`")),
+        );
+    }
+    if found.from_environment > 0 {
+        out.push(
+            Diagnostic::note(
+                "K-LOG-ENV",
+                format!("{} arguments come from NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS", found.from_environment),
+            )
+            .at(here(), "nvcc takes them from its environment"),
+        );
     }
 }
 

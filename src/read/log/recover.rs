@@ -9,6 +9,7 @@ use super::choose::{Choice, choose};
 use super::executable::executable;
 use super::found::Found;
 use super::kind::Kind;
+use super::locate::Style;
 use super::notices::{Notices, notices};
 use super::options::{Options, Select};
 use super::scan::{Scan, scan};
@@ -26,6 +27,8 @@ pub enum Verdict {
     OkWithWarnings,
     /// Part of it is missing: not enough for a build.
     Partial,
+    /// It was no nvcc command; its options are said in nvcc's words.
+    Translate,
 }
 
 /// A command that was seen, in short.
@@ -71,10 +74,15 @@ pub struct Recovered {
 /// # Errors
 /// Diagnostics with at least one error: nothing usable is in the log, or it cannot be read.
 pub fn recover<R: BufRead>(stream: R, options: &Options) -> Result<Recovered, Diagnostics> {
-    let scan = scan(stream, &options.name).map_err(|e| {
+    let scan = scan(stream, options).map_err(|e| {
         Diagnostics::from(Diagnostic::error("K-LOG-READ", format!("`{}` cannot be read: {e}", options.name)))
     })?;
     from_scan(&scan, options)
+}
+
+/// The command that is meant, and why.
+pub fn chosen<'s>(scan: &'s Scan, options: &Options) -> Option<(&'s Found, String)> {
+    choose(&scan.commands, options.select.as_ref()).map(|choice| (&scan.commands[choice.index], choice.why))
 }
 
 /// The same, of a log that was scanned before.
@@ -161,7 +169,13 @@ fn nothing(scan: &Scan, options: &Options) -> Diagnostic {
 
 fn refusal(found: &Found) -> Option<Diagnostic> {
     let spot = found.spot(found.at(), found.compiler.text.len());
+    let windows = found.style == Style::Windows || found.compiler.text.contains('\\');
     match found.family {
+        Family::Nvcc if windows => Some(
+            Diagnostic::error("K-LOG-WINDOWS", "this nvcc ran on Windows with MSVC: its paths and host options mean nothing here")
+                .at(spot, "a Windows path")
+                .help("krepro flags --format json on a Linux build of the same kernel, or build it once under WSL and paste that log"),
+        ),
         Family::Nvcc => None,
         Family::Hipcc => Some(
             Diagnostic::error("K-LOG-HIP", "a hipcc command builds for AMD GPUs, not CUDA")

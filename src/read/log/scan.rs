@@ -1,22 +1,28 @@
 //! A log, line by line, to the compiler commands in it.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead};
+use std::sync::LazyLock;
 
+use regex::bytes::Regex;
+
+use super::anchor::Family;
 use super::argument;
+use super::context::{self, Context};
+use super::dryrun::DryRun;
+use super::flagfile;
 use super::found::Found;
-use super::kind;
+use super::kind::{self, Kind};
 use super::lines::{Line, Lines};
-use super::locate::{self, Located};
+use super::locate::{self, Located, Style};
+use super::logical::{Logical, continues, logical};
+use super::ninja::Ninja;
+use super::options::Options;
+use super::response;
+use super::retain::Retained;
+use super::secrets;
 use super::table::OptionTable;
-use super::word::{Mapped, Position};
+use super::word::Mapped;
 use crate::source::Source;
-
-/// More distinct commands than this are counted and not kept.
-const MOST_COMMANDS: usize = 20_000;
-
-/// A command whose lines are longer than this together is cut.
-const LONGEST_COMMAND: usize = 8 << 20;
 
 /// What was seen in a log.
 #[derive(Debug, Clone, Default)]
@@ -35,97 +41,170 @@ pub struct Scan {
 ///
 /// # Errors
 /// The stream's own.
-pub fn scan<R: BufRead>(stream: R, name: &str) -> io::Result<Scan> {
-    let mut scanner = Scanner { name, table: OptionTable::nvcc(), seen: HashMap::new(), out: Scan::default() };
+pub fn scan<R: BufRead>(stream: R, options: &Options) -> io::Result<Scan> {
+    let mut scanner = Scanner {
+        options,
+        table: OptionTable::nvcc(),
+        context: Context::default(),
+        ninja: Ninja::default(),
+        dryrun: DryRun::default(),
+        dryrun_line: Logical::default(),
+        kept: Retained::default(),
+    };
     let mut lines = Lines::new(stream);
-    let mut line = Line::default();
-    let mut group: Vec<Line> = vec![];
-    let mut size = 0;
+    let (mut line, mut before) = (Line::default(), Line::default());
+    let (mut count, mut bytes) = (0, 0);
     while lines.next_into(&mut line)? {
-        scanner.out.lines = line.number;
-        scanner.out.bytes = line.offset + line.bytes.len() as u64;
-        let continues = continues(&line.bytes);
-        if group.is_empty() && !continues && !interesting(&line.bytes) {
-            continue;
+        if scanner.matters(&line.bytes) {
+            let whole = logical(std::mem::take(&mut line), &before, &mut lines)?;
+            scanner.line(&whole);
+            before = whole.lines.into_iter().next_back().unwrap_or_default();
+        } else {
+            std::mem::swap(&mut line, &mut before);
         }
-        size += line.bytes.len();
-        group.push(std::mem::take(&mut line));
-        if !continues || size > LONGEST_COMMAND {
-            scanner.group(&group);
-            group.clear();
-            size = 0;
-        }
+        count = before.number;
+        bytes = before.offset + before.bytes.len() as u64;
     }
-    if !group.is_empty() {
-        scanner.group(&group);
-    }
-    Ok(scanner.out)
+    Ok(scanner.finish(count, bytes))
 }
 
-fn interesting(bytes: &[u8]) -> bool {
-    super::anchor::anchors(bytes).next().is_some()
-}
+/// What makes a line worth a closer look.
+static NEEDLES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"nvcc|hipcc|clang|#\$ |NVCC_(?:AP|PRE)PEND_FLAGS|(?:Enter|Leav)ing directory|cat |==> |"directory""#)
+        .unwrap_or_else(|e| panic!("needles: {e}"))
+});
 
-/// Whether a shell would read on: an odd number of backslashes at the end.
-fn continues(bytes: &[u8]) -> bool {
-    bytes.iter().rev().skip_while(|b| **b == b'\r').take_while(|b| **b == b'\\').count() % 2 == 1
-}
-
-struct Scanner<'n> {
-    name: &'n str,
+struct Scanner<'o> {
+    options: &'o Options,
     table: &'static OptionTable,
-    seen: HashMap<blake3::Hash, usize>,
-    out: Scan,
+    context: Context,
+    ninja: Ninja,
+    dryrun: DryRun,
+    dryrun_line: Logical,
+    kept: Retained,
 }
 
 impl Scanner<'_> {
-    fn group(&mut self, lines: &[Line]) {
-        let mut text = Mapped::new();
-        for line in lines {
-            let bytes = line.bytes.as_slice();
-            let bytes =
-                if continues(bytes) { bytes.trim_ascii_end().strip_suffix(b"\\").unwrap_or(bytes) } else { bytes };
-            text.push(bytes, Position { line: line.number, column: 1, offset: line.offset });
+    fn matters(&self, bytes: &[u8]) -> bool {
+        self.context.pasting()
+            || continues(bytes)
+            || bytes.ends_with(b"[")
+            || context::is_brace(bytes)
+            || NEEDLES.is_match(bytes)
+            || self.ninja.matters(bytes)
+    }
+
+    fn line(&mut self, line: &Logical) {
+        let bytes = line.text.bytes();
+        let body = &bytes[line.from..];
+        if self.ninja.matters(bytes)
+            && let Some((command, edge)) = self.ninja.line(line)
+        {
+            self.commands(&command, 0, &edge);
         }
-        for located in locate::commands(&text, 0) {
-            self.command(located, lines);
+        if let Some((index, folder)) = self.context.line(line)
+            && let Some(found) = self.kept.commands.get_mut(index)
+        {
+            found.directory = Some(folder);
+        }
+        if body.starts_with(b"#$ ") {
+            return self.sub_command(line);
+        }
+        if flagfile::compiler(body).is_some() {
+            self.context.flag_compiler = Some(line.clone());
+        }
+        self.commands(&line.text, line.from, line);
+    }
+
+    fn sub_command(&mut self, line: &Logical) {
+        let body = line.from + 3;
+        if DryRun::begins(&line.text.bytes()[body..]) {
+            self.end_dryrun();
+        }
+        if self.dryrun.is_empty() {
+            self.dryrun_line = line.clone();
+        }
+        self.dryrun.line(&line.text, body);
+    }
+
+    /// Rebuilds the command of a run, unless it was typed in the log.
+    fn end_dryrun(&mut self) {
+        let run = std::mem::take(&mut self.dryrun);
+        let typed = run.source().is_some_and(|source| {
+            let name = source.rsplit('/').next();
+            self.kept.commands.iter().any(|c| c.inputs().any(|input| input.rsplit('/').next() == name))
+        });
+        if run.is_empty() || typed {
+            return;
+        }
+        if let Some(rebuilt) = run.rebuild() {
+            let line = std::mem::take(&mut self.dryrun_line);
+            let located = Located::inferred(rebuilt.compiler, rebuilt.arguments);
+            self.command(located, &Mapped::new(), &line);
         }
     }
 
-    fn command(&mut self, located: Located, lines: &[Line]) {
-        let arguments = argument::parse(&located.arguments, self.table);
+    fn commands(&mut self, text: &Mapped, from: usize, line: &Logical) {
+        for located in locate::commands(text, from) {
+            self.command(located, text, line);
+        }
+    }
+
+    fn command(&mut self, located: Located, text: &Mapped, line: &Logical) {
+        let inferred = matches!(located.style, Style::DryRun | Style::Flags);
+        let mut arguments = match located.family {
+            Family::Nvcc => argument::parse(&located.arguments, self.table),
+            Family::Clang | Family::Hipcc => argument::parse_foreign(&located.arguments, self.table),
+        };
         let Some(kind) = kind::kind(located.family, &arguments) else {
             return;
         };
-        let mut hasher = blake3::Hasher::new();
-        for word in std::iter::once(&located.compiler).chain(&located.arguments) {
-            hasher.update(word.text.as_bytes()).update(&[0]);
+        let kind = if located.style == Style::Flags { Kind::Flags } else { kind };
+        let added = if inferred { 0 } else { self.context.environment.add(&located, &mut arguments, self.table) };
+        let at = located.compiler.at;
+        let directory = context::folder_of(text, at).or_else(|| self.context.directory().map(str::to_owned));
+        self.context.command_in_object = Some(self.kept.commands.len());
+        let (number, offset) = line.lines.first().map_or((1, 0), |l| (l.number, l.offset));
+        let mut bytes = line.lines.iter().map(|l| l.bytes.as_slice()).collect::<Vec<_>>().join(&b'\n');
+        let until = usize::try_from(at.offset.saturating_sub(offset)).unwrap_or(usize::MAX);
+        secrets::mask(&mut bytes, until);
+        self.kept.add(
+            Found {
+                family: located.family,
+                kind,
+                style: located.style,
+                compiler: located.compiler,
+                before: located.before.into_iter().map(secrets::masked).collect(),
+                arguments,
+                cut: located.cut || line.lines.iter().any(|l| l.cut),
+                mended: line.mended.clone(),
+                from_environment: added,
+                absent_responses: vec![],
+                directory,
+                duplicates: vec![],
+                excerpt: Source::excerpt(self.options.name.as_str(), bytes, number, offset),
+                excerpt_offset: offset,
+            },
+            self.options.select.as_ref(),
+        );
+    }
+
+    fn finish(mut self, lines: usize, bytes: u64) -> Scan {
+        if let Some((command, edge)) = self.ninja.end() {
+            self.commands(&command, 0, &edge);
         }
-        let hash = hasher.finalize();
-        let line = located.compiler.at.line;
-        if let Some(index) = self.seen.get(&hash) {
-            self.out.commands[*index].duplicates.push(line);
-            return;
+        self.end_dryrun();
+        if self.kept.commands.is_empty()
+            && let Some((located, line)) = flagfile::flags(&self.ninja, self.context.flag_compiler.as_ref())
+        {
+            self.command(located, &Mapped::new(), &line);
         }
-        if self.out.commands.len() >= MOST_COMMANDS {
-            self.out.beyond += 1;
-            return;
+        let files = response::Files { pasted: &self.context.pasted, given: &self.options.responses };
+        for found in &mut self.kept.commands {
+            let (arguments, absent) = response::expand(std::mem::take(&mut found.arguments), &files, self.table);
+            found.arguments = arguments;
+            found.absent_responses = absent;
         }
-        self.seen.insert(hash, self.out.commands.len());
-        let (first, offset) = lines.first().map_or((1, 0), |l| (l.number, l.offset));
-        let bytes = lines.iter().map(|l| l.bytes.as_slice()).collect::<Vec<_>>().join(&b'\n');
-        self.out.commands.push(Found {
-            family: located.family,
-            kind,
-            style: located.style,
-            compiler: located.compiler,
-            before: located.before,
-            arguments,
-            cut: located.cut || lines.iter().any(|l| l.cut),
-            directory: None,
-            duplicates: vec![],
-            excerpt: Source::excerpt(self.name, bytes, first, offset),
-            excerpt_offset: offset,
-        });
+        Scan { commands: self.kept.commands, beyond: self.kept.beyond, lines, bytes }
     }
 }

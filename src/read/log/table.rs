@@ -119,6 +119,8 @@ struct File {
     host_compilers: Vec<String>,
     library: Vec<LibraryRule>,
     ccbin_wrapper: Vec<WrapperRule>,
+    foreign_values: Vec<String>,
+    foreign_architectures: Vec<String>,
 }
 
 /// The grammar, with its look-ups.
@@ -234,6 +236,16 @@ impl OptionTable {
                     })
             })
         })
+    }
+
+    /// Whether an option of another CUDA compiler takes the next argument as its value.
+    pub fn foreign_value(&self, option: &str) -> bool {
+        self.file.foreign_values.iter().any(|name| name == option)
+    }
+
+    /// Whether an option of another CUDA compiler names an architecture.
+    pub fn foreign_architecture(&self, option: &str) -> bool {
+        self.file.foreign_architectures.iter().any(|prefix| option.starts_with(prefix.as_str()))
     }
 
     /// Whether an option of the host compiler makes it run or load a program, or write files of its own.

@@ -11,6 +11,14 @@ pub struct Position {
     pub offset: u64,
 }
 
+impl Position {
+    /// `bytes` further in the same line.
+    #[must_use]
+    pub fn after(self, bytes: usize) -> Self {
+        Position { line: self.line, column: self.column + bytes, offset: self.offset + bytes as u64 }
+    }
+}
+
 /// Bytes that were joined, peeled or decoded from a log, and where each of them stood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mapped {
@@ -25,7 +33,6 @@ impl Mapped {
     }
 
     /// Bytes that stand together at `at`.
-    #[cfg(test)]
     pub fn of(bytes: &[u8], at: Position) -> Self {
         Mapped { bytes: bytes.to_vec(), pieces: vec![(0, at)] }
     }
@@ -53,6 +60,11 @@ impl Mapped {
         }
     }
 
+    /// Adds another text.
+    pub fn append(&mut self, from: &Mapped) {
+        self.push_range(from, 0..from.bytes.len());
+    }
+
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -64,7 +76,7 @@ impl Mapped {
         match self.pieces.get(index) {
             Some((at, from)) => {
                 let gap = offset.saturating_sub(*at);
-                Position { line: from.line, column: from.column + gap, offset: from.offset + gap as u64 }
+                from.after(gap)
             }
             None => Position { line: 1, column: 1, offset: 0 },
         }

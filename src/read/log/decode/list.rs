@@ -40,6 +40,28 @@ pub fn list(text: &Mapped, from: usize, escapes: Escapes) -> Decoded {
     out
 }
 
+/// Decodes words that all stand in double quotes, as Rust's Debug prints a command; `None` when one does not.
+pub fn quoted(text: &Mapped, from: usize) -> Option<Decoded> {
+    let bytes = text.bytes();
+    let mut out = Decoded { end: from, ..Decoded::default() };
+    while bytes.get(out.end) == Some(&b'"') {
+        let (body, end, closed) = literal(text, out.end, Escapes::default());
+        if !closed {
+            return None;
+        }
+        out.words.push(Word::new(body.bytes(), text.position(out.end + 1)));
+        out.end = end;
+        if bytes.get(end) == Some(&b' ') && bytes.get(end + 1) == Some(&b'"') {
+            out.end += 1;
+        } else {
+            break;
+        }
+    }
+    // Another kind of word right behind would make it a shell line.
+    let next = bytes[out.end..].trim_ascii_start().first();
+    (!matches!(next, Some(b'-' | b'/' | b'\''))).then_some(out)
+}
+
 /// What is not a literal: a prefix (`b'..'`), a wrapping call (`PosixPath('..')`), or a number, which stands for itself.
 fn bare(text: &Mapped, from: usize, out: &mut Decoded) -> usize {
     let rest = &text.bytes()[from..];

@@ -2,11 +2,15 @@
 
 mod list;
 mod literal;
+mod nul;
 mod shell;
+mod windows;
 
-pub use list::list;
+pub use list::{list, quoted};
 pub use literal::{Escapes, literal};
+pub use nul::nul;
 pub use shell::{Stop, shell};
+pub use windows::windows;
 
 use super::word::Word;
 
