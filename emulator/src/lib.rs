@@ -2,4 +2,6 @@
 
 pub mod arch;
 pub mod fatbin;
+pub mod gpu;
+pub mod tensor;
 pub mod tensor_map;

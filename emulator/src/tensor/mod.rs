@@ -1,0 +1,3 @@
+//! Tensor-core arithmetic.
+
+pub mod accumulate;
