@@ -1,3 +1,4 @@
-//! Tensor-core arithmetic.
+//! Tensor-core arithmetic: number formats, accumulation, operand layouts, tensor copies.
 
 pub mod accumulate;
+pub mod format;
