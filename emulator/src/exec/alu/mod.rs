@@ -1,0 +1,22 @@
+//! Instructions that only touch registers, each a pure function of one lane.
+//!
+//! [`table`] lists them: name, PTX spellings, function. One macro makes of it the enum, the lookup by spelling and the
+//! executor, so an instruction is one line.
+
+mod bits;
+mod convert;
+mod float;
+mod half;
+mod shape;
+mod table;
+
+pub use convert::{Convert, Rounding, Type};
+pub use table::{Alu, lookup};
+
+/// How to make an instruction from its operands.
+pub struct Form {
+    /// One letter an operand, destination first: `w`, `d` or `p`.
+    pub classes: &'static str,
+    /// The instruction, given register indices in that order.
+    pub make: fn([u32; 5]) -> Alu,
+}

@@ -1,0 +1,3 @@
+//! Running kernels.
+pub mod alu;
+pub mod registers;
