@@ -21,6 +21,12 @@ impl Block {
         self.bytes
     }
 
+    /// All cells.
+    #[inline(always)]
+    pub fn cells(&self) -> &[AtomicU32] {
+        &self.cells
+    }
+
     /// The 4 bytes at the 4-aligned `offset`; `None` beyond the last cell.
     #[inline(always)]
     pub fn cell(&self, offset: u64) -> Option<&AtomicU32> {

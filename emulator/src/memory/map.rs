@@ -100,7 +100,8 @@ impl Memory {
         if pattern.is_empty() {
             return Ok(());
         }
-        let chunk: Vec<u8> = pattern.iter().copied().cycle().take(pattern.len() * 4096usize.div_ceil(pattern.len())).collect();
+        let chunk: Vec<u8> =
+            pattern.iter().copied().cycle().take(pattern.len() * 4096usize.div_ceil(pattern.len())).collect();
         let mut done = 0;
         while done < bytes {
             let count = (bytes - done).min(chunk.len() as u64);

@@ -83,7 +83,8 @@ impl View {
         };
         let before = at.checked_sub(1).and_then(|i| self.entries.get(i)).map(near);
         let after = self.entries.get(at).map(near);
-        let distance = |n: &Near| if n.offset < 0 { n.offset.unsigned_abs() } else { (n.offset as u64).saturating_sub(n.bytes) };
+        let distance =
+            |n: &Near| if n.offset < 0 { n.offset.unsigned_abs() } else { (n.offset as u64).saturating_sub(n.bytes) };
         let near = [before, after].into_iter().flatten().min_by_key(distance);
         // A null pointer is not "near" anything.
         MemoryFault::OutOfBounds { address, bytes, near: near.filter(|n| distance(n) < 1 << 30) }

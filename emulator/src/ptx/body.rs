@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::lexer::Kind;
 use super::parser::Parser;
+use super::variable::type_bytes;
 use super::{Body, Call, Class, Instruction, Label, Operand, Parameter, PtxError, Register, Space};
 
 /// The most registers of a class that a function may declare.
@@ -16,8 +17,8 @@ pub(super) struct Scope {
     id: u32,
     /// Single registers.
     single: HashMap<String, Register>,
-    /// `%r<n>`: prefix to class, first index, count.
-    ranges: HashMap<String, (Class, u32, u32)>,
+    /// `%r<n>`: prefix to the first register and their number.
+    ranges: HashMap<String, (Register, u32)>,
     /// Variables by name.
     variables: HashMap<String, u32>,
 }
@@ -37,9 +38,9 @@ impl Reading {
         let number = number.parse::<u32>().ok();
         self.scopes.iter().rev().find_map(|scope| {
             let ranged = number.and_then(|n| {
-                let &(class, first, count) = scope.ranges.get(prefix)?;
-                let step = if class == Class::Quad { 2 } else { 1 };
-                (n < count).then(|| Register { class, index: first + n * step })
+                let &(first, count) = scope.ranges.get(prefix)?;
+                let step = if first.class == Class::Quad { 2 } else { 1 };
+                (n < count).then(|| Register { index: first.index + n * step, ..first })
             });
             ranged.or_else(|| scope.single.get(name).copied())
         })
@@ -98,11 +99,21 @@ impl<'a> Parser<'a> {
                 let name = self.intern(token.text);
                 self.next();
                 self.next();
-                if matches!(self.peek().text, ".callprototype" | ".branchtargets" | ".calltargets") {
+                let label = Label { scope: reading.scope(), name };
+                if self.take_word(".branchtargets") {
+                    let mut targets = Vec::new();
+                    while !self.take(b';') {
+                        let target = self.word()?;
+                        targets.push(self.intern(target));
+                        self.take(b',');
+                    }
+                    reading.body.tables.insert(label, targets);
+                    return Ok(());
+                }
+                if matches!(self.peek().text, ".callprototype" | ".calltargets") {
                     self.skip_statement();
                     return Ok(());
                 }
-                let label = Label { scope: reading.scope(), name };
                 reading.body.labels.insert(label, reading.body.instructions.len());
             }
             Kind::Word => match token.text {
@@ -148,20 +159,23 @@ impl<'a> Parser<'a> {
                 other => return self.fail(format!("unknown part `{other}` of .loc")),
             }
         }
-        reading.location = (at.1 != 0).then(|| self.locations.add(at, call));
+        // Line 0 marks code that no line stands for: what came before says more.
+        if at.1 != 0 {
+            reading.location = Some(self.locations.add(at, call));
+        }
         Ok(())
     }
 
     /// `.reg .type name, name<count>, ...;`
     fn registers(&mut self, reading: &mut Reading) -> Result<(), PtxError> {
         self.next();
-        let class = match self.word()? {
-            ".pred" => Class::Predicate,
-            ".b64" | ".u64" | ".s64" | ".f64" => Class::Double,
-            ".b128" => Class::Quad,
-            ".b8" | ".u8" | ".s8" | ".b16" | ".u16" | ".s16" | ".f16" | ".bf16" => Class::Word,
-            ".b32" | ".u32" | ".s32" | ".f32" | ".f16x2" | ".bf16x2" => Class::Word,
-            other => return self.fail(format!("unknown register type `{other}`")),
+        let name = self.word()?;
+        let (class, bits) = match type_bytes(name) {
+            None if name == ".pred" => (Class::Predicate, 1),
+            Some(16) => (Class::Quad, 128),
+            Some(8) => (Class::Double, 64),
+            Some(bytes) => (Class::Word, bytes as u8 * 8),
+            None => return self.fail(format!("unknown register type `{name}`")),
         };
         let slot = class.slot();
         let step = if class == Class::Quad { 2 } else { 1 };
@@ -181,12 +195,13 @@ impl<'a> Parser<'a> {
                 _ => return self.fail(format!("more than {MOST_REGISTERS} registers")),
             }
             if let Some(scope) = reading.scopes.last_mut() {
+                let register = Register { class, index: first, bits };
                 match range {
                     Some(count) => {
-                        scope.ranges.insert(name, (class, first, count));
+                        scope.ranges.insert(name, (register, count));
                     }
                     None => {
-                        scope.single.insert(name, Register { class, index: first });
+                        scope.single.insert(name, register);
                     }
                 }
             }

@@ -16,6 +16,6 @@ mod variable;
 pub use error::PtxError;
 pub use location::{Location, Place};
 pub use model::{
-    Body, Call, Class, Directives, Function, Instruction, Label, Module, Operand, Parameter, Reference, Register, Space,
-    Symbol, Variable,
+    Body, Call, Class, Directives, Function, Instruction, Label, Module, Operand, Parameter, Reference, Register,
+    Space, Symbol, Variable,
 };

@@ -26,6 +26,8 @@ pub struct Register {
     pub class: Class,
     /// Its number among the function's registers of that class.
     pub index: u32,
+    /// Its declared width in bits; 1 for a predicate.
+    pub bits: u8,
 }
 
 /// State spaces of variables.
@@ -131,6 +133,8 @@ pub struct Body {
     pub instructions: Vec<Instruction>,
     /// Labels by scope and name.
     pub labels: HashMap<Label, usize>,
+    /// `.branchtargets` lists by scope and name.
+    pub tables: HashMap<Label, Vec<Arc<str>>>,
     /// The enclosing scope of each scope; scope 0 is the function's.
     pub scopes: Vec<u32>,
     /// Number of registers: predicates, words, doubles.

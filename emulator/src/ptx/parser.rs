@@ -36,7 +36,11 @@ impl<'a> Parser<'a> {
 
     pub(super) fn ahead(&self, count: usize) -> Token<'a> {
         let line = self.tokens.last().map_or(1, |t| t.line);
-        self.tokens.get(self.at + count).copied().unwrap_or(Token { kind: Kind::End, text: "the end of the text", line })
+        self.tokens.get(self.at + count).copied().unwrap_or(Token {
+            kind: Kind::End,
+            text: "the end of the text",
+            line,
+        })
     }
 
     pub(super) fn next(&mut self) -> Token<'a> {
@@ -85,10 +89,9 @@ impl<'a> Parser<'a> {
 
     /// A literal with its sign applied.
     pub(super) fn literal(&mut self) -> Result<Number, PtxError> {
+        // An offset may be written `+-4`.
+        self.take(b'+');
         let negative = self.take(b'-');
-        if !negative {
-            self.take(b'+');
-        }
         let token = self.peek();
         let Some(value) = (token.kind == Kind::Number).then(|| number(token.text)).flatten() else {
             return self.unexpected("a number");

@@ -61,7 +61,8 @@ impl Parser<'_> {
             return self.unexpected("a type");
         }
         element *= vector;
-        let name = if self.peek().kind == Kind::Word { self.word()?.to_string() } else { return self.unexpected("a name") };
+        let name =
+            if self.peek().kind == Kind::Word { self.word()?.to_string() } else { return self.unexpected("a name") };
         let mut bytes = element;
         while self.take(b'[') {
             let count = if self.peek().kind == Kind::Mark(b']') { 0 } else { self.integer()? };

@@ -20,3 +20,10 @@ pub struct Form {
     /// The instruction, given register indices in that order.
     pub make: fn([u32; 5]) -> Alu,
 }
+
+impl Alu {
+    /// Whether it is `mov.pred to, from`.
+    pub(super) fn is_move(&self, to: u32, from: u32) -> bool {
+        lookup("mov.pred").is_some_and(|form| (form.make)([to, from, 0, 0, 0]) == *self)
+    }
+}

@@ -55,6 +55,17 @@ macro_rules! shape {
             }
         }
 
+        impl $name {
+            /// Makes it write `to` if it writes the predicate `from`.
+            pub(super) fn retarget(&mut self, from: u32, to: u32) -> bool {
+                let fits = $classes.starts_with('p') && self.to == from;
+                if fits {
+                    self.to = to;
+                }
+                fits
+            }
+        }
+
         impl From<[u32; 5]> for $name {
             fn from(operands: [u32; 5]) -> Self {
                 let [to, rest @ ..] = operands;

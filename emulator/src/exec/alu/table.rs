@@ -3,6 +3,9 @@
 //! Spellings are normalised by the lowering: `.rn` of single-precision add, sub and mul, `.ftz` and `.sat` are taken off
 //! first. A name that begins with `@` is not PTX; the lowering makes it.
 
+// "not greater" differs from "less or equal" where NaN is.
+#![allow(clippy::neg_cmp_op_on_partial_ord)]
+
 use half::f16;
 
 use super::Form;
@@ -31,6 +34,15 @@ macro_rules! alu {
             pub fn run(self, registers: &mut Registers, mask: u32) {
                 match self {
                     $($(Alu::$name(operands) => operands.run(registers, mask, $function),)*)*
+                }
+            }
+        }
+
+        impl Alu {
+            /// Makes it write the predicate `to` instead of `from`; false if it writes something else.
+            pub fn retarget(&mut self, from: u32, to: u32) -> bool {
+                match self {
+                    $($(Alu::$name(operands) => operands.retarget(from, to),)*)*
                 }
             }
         }
@@ -85,12 +97,13 @@ fn approximate(x: u32, function: impl Fn(f64) -> f64) -> u32 {
 alu! {
     WW {
         Mov32: "mov.b32" | "mov.u32" | "mov.s32" | "mov.f32" | "mov.b16" | "mov.u16" | "mov.s16" | "mov.f16" | "mov.bf16"
-            | "cvt.u32.u16" | "cvt.u32.u8" | "cvt.s32.u16" | "cvt.u16.u8" | "cvt.s16.u8" | "cvt.u32.u32" | "cvt.s32.s32"
+            | "cvt.u32.u32" | "cvt.s32.s32"
             | "cvt.u32.s32" | "cvt.s32.u32" | "mov.b8" | "mov.f16x2" | "mov.bf16x2" => |x| x;
         Low16: "cvt.u16.u32" | "cvt.u16.s32" | "cvt.s16.u32" | "cvt.s16.s32" | "cvt.u16.u16" | "cvt.s16.s16"
-            | "cvt.u16.s16" | "cvt.s16.u16" | "@low16" => |x| x & 0xffff;
+            | "cvt.u16.s16" | "cvt.s16.u16" | "cvt.u32.u16" | "cvt.s32.u16" | "@low16" => |x| x & 0xffff;
         High16: "@high16" => |x| x >> 16;
-        Low8: "cvt.u8.u32" | "cvt.u8.u16" | "cvt.u8.s32" | "cvt.u8.s16" | "cvt.u32.b8" => |x| x & 0xff;
+        Low8: "cvt.u8.u32" | "cvt.u8.u16" | "cvt.u8.s32" | "cvt.u8.s16" | "cvt.u32.u8" | "cvt.s32.u8"
+            | "cvt.u16.u8" | "cvt.s16.u8" => |x| x & 0xff;
         Extend16: "cvt.s32.s16" | "cvt.u32.s16" => |x| s16(x) as u32;
         Extend8: "cvt.s32.s8" | "cvt.s8.s32" | "cvt.u32.s8" => |x| x as i8 as i32 as u32;
         Extend8To16: "cvt.s16.s8" | "cvt.u16.s8" => |x| low(x as i8 as i32 as u32);
@@ -114,8 +127,8 @@ alu! {
         AbsF16: "abs.f16" | "abs.bf16" => |x| x & 0x7fff;
         NegF16x2: "neg.f16x2" | "neg.bf16x2" => |x| x ^ 0x8000_8000;
         AbsF16x2: "abs.f16x2" | "abs.bf16x2" => |x| x & 0x7fff_7fff;
-        Flush: "@flush" => |x| flush(x);
-        Saturate: "@saturate" => |x| saturate(x);
+        Flush: "@flush" => flush;
+        Saturate: "@saturate" => saturate;
         ReluF16x2: "@relu.f16x2" => |x| pair(x, 0, |x, _| if x & 0x8000 != 0 { 0 } else { x });
         Sqrt: "sqrt.rn.f32" | "sqrt.approx.f32" => |x| b(f(x).sqrt());
         Reciprocal: "rcp.rn.f32" | "rcp.approx.f32" => |x| b(1.0 / f(x));
@@ -206,10 +219,10 @@ alu! {
         AddFtzF32: "@ftz.add.f32" => |x, y| flush(b(f(flush(x)) + f(flush(y))));
         SubFtzF32: "@ftz.sub.f32" => |x, y| flush(b(f(flush(x)) - f(flush(y))));
         MulFtzF32: "@ftz.mul.f32" => |x, y| flush(b(f(flush(x)) * f(flush(y))));
-        DivF32: "div.rn.f32" | "div.full.f32" | "div.approx.f32" => |x, y| divide(x, y);
+        DivF32: "div.rn.f32" | "div.full.f32" | "div.approx.f32" => divide;
         DivZeroF32: "div.rz.f32" => |x, y| b(directed(f64::from(f(x)) / f64::from(f(y)), 0.0, Zero));
-        MinF32: "min.f32" => |x, y| minimum(x, y);
-        MaxF32: "max.f32" => |x, y| maximum(x, y);
+        MinF32: "min.f32" => minimum;
+        MaxF32: "max.f32" => maximum;
         MinNanF32: "min.NaN.f32" => |x, y| or_nan(x, y, minimum(x, y));
         MaxNanF32: "max.NaN.f32" => |x, y| or_nan(x, y, maximum(x, y));
         CopySign: "copysign.f32" => |x, y| y & 0x7fff_ffff | x & 0x8000_0000;
@@ -341,7 +354,9 @@ alu! {
         F32FromU64: "cvt.rn.f32.u64" => |x| b(x as f32);
     }
     DW {
-        Zero64: "cvt.u64.u32" | "cvt.s64.u32" | "cvt.u64.u16" | "cvt.s64.u16" | "cvt.u64.u8" | "cvt.s64.u8" => |x| x.into();
+        Zero64: "cvt.u64.u32" | "cvt.s64.u32" => |x| x.into();
+        Zero64Of16: "cvt.u64.u16" | "cvt.s64.u16" => |x| low(x).into();
+        Zero64Of8: "cvt.u64.u8" | "cvt.s64.u8" => |x| (x & 0xff).into();
         Sign64: "cvt.s64.s32" | "cvt.u64.s32" => |x| x as i32 as i64 as u64;
         Sign64Of16: "cvt.s64.s16" | "cvt.u64.s16" => |x| x as i16 as i64 as u64;
         Sign64Of8: "cvt.s64.s8" | "cvt.u64.s8" => |x| x as i8 as i64 as u64;
