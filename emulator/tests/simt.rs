@@ -1,5 +1,7 @@
 //! Plain SIMT kernels that nvcc compiled, against arithmetic done here.
 
+#![allow(clippy::unwrap_used, clippy::precedence)]
+
 mod common;
 
 use common::{Device, Random, compile};

@@ -402,11 +402,11 @@ fn global_loads<const SIZE: u32>(
         _ => word,
     };
     if active == ALL {
-        if addresses.iter().all(|&a| a == addresses[0]) {
-            if let Some(cell) = cells.get((offset >> 2) as usize) {
-                *out = [part(cell.load(Relaxed), offset); 32];
-                return Ok(());
-            }
+        if addresses.iter().all(|&a| a == addresses[0])
+            && let Some(cell) = cells.get((offset >> 2) as usize)
+        {
+            *out = [part(cell.load(Relaxed), offset); 32];
+            return Ok(());
         }
         let end = block.bytes() - u64::from(SIZE);
         if addresses.iter().all(|&a| a.wrapping_sub(base) <= end) {

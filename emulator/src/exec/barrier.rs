@@ -37,7 +37,7 @@ impl Cluster<'_> {
             return Ok(Flow::Next);
         }
         let expected = barrier.threads.map_or(0, |register| warp.registers.word(register, lane));
-        if expected % 32 != 0 {
+        if !expected.is_multiple_of(32) {
             let text = format!("barrier {id} for {expected} threads: the number must be a multiple of 32");
             return Err(Fault::new(Cause::Operand(text), active));
         }

@@ -266,7 +266,7 @@ mod tests {
         };
         assert_eq!(show("", 1.5, 'f'), "1.500000");
         assert_eq!(show(".3", -2.0 / 3.0, 'f'), "-0.667");
-        assert_eq!(show("10.2", 3.14159, 'f'), "      3.14");
+        assert_eq!(show("10.2", 2.71, 'f'), "      2.71");
         assert_eq!(show("-8", 1.0, 'g'), "1       ");
         assert_eq!(show("", 1e-5, 'g'), "1e-05");
         assert_eq!(show("", 123456789.0, 'g'), "1.23457e+08");

@@ -1,5 +1,5 @@
 //! What the tests share: compiling kernels with nvcc and running them.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
