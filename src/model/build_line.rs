@@ -181,6 +181,10 @@ impl Reader {
             arguments: vec!["-Xlinker".to_owned(), run_path],
             why: "the executable starts without LD_LIBRARY_PATH, which still comes first",
         });
+        additions.push(Addition {
+            arguments: vec!["-lpthread".to_owned()],
+            why: "the host reference is threaded, and before glibc 2.34 threads are a library of their own",
+        });
         if libcuda {
             additions.push(Addition {
                 arguments: vec![format!("-L{STUB_FOLDER}"), "-lcuda".to_owned()],

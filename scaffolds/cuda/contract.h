@@ -1,0 +1,96 @@
+// What a reproducer is told about its kernel: element types, operands, epilogue, descriptors, launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace krepro {
+
+// In the order of ElementType::ALL; observation files hold these numbers.
+enum class Element : std::uint32_t { bf16, f16, f32, tf32, e4m3, e5m2, e2m1, ue4m3, ue8m0, s8, u8, s32 };
+
+enum class Role : std::uint32_t { a, b, out, residual, bias, scale_a, scale_b, alpha };
+
+constexpr std::size_t role_count = 8;
+
+inline const char* role_name(Role role) {
+  static const char* const names[role_count] = {"a", "b", "out", "residual", "bias", "scale_a", "scale_b", "alpha"};
+  return names[static_cast<std::size_t>(role)];
+}
+
+// Element (r, c) lies at r * leading_dimension + c (Major::k) or at c * leading_dimension + r (Major::mn).
+enum class Major : std::uint32_t { k, mn };
+
+struct Operand {
+  Role role;
+  Element element;
+  std::uint64_t rows;
+  std::uint64_t columns;
+  std::uint64_t leading_dimension;
+  Major major;
+};
+
+enum class Accumulator : std::uint32_t { f32_simt, f32_tensor_core, fp8_hopper, s32 };
+
+enum class Does : std::uint32_t { round, add, multiply, relu };
+
+// One step of the epilogue on the running value; `to` belongs to round, `operand` to add and multiply.
+struct Step {
+  Does does;
+  Element to;
+  Role operand;
+};
+
+// The arguments of cuTensorMapEncodeTiled. Dimension 0 is the contiguous one; strides count bytes, of dimensions 1 and up.
+struct Descriptor {
+  const char* name;
+  Role operand;
+  int data_type;
+  std::uint32_t rank;
+  std::uint64_t global_dim[5];
+  std::uint64_t global_strides[5];
+  std::uint32_t box_dim[5];
+  std::uint32_t element_strides[5];
+  int swizzle;
+  int l2_promotion;
+};
+
+struct LaunchShape {
+  unsigned grid[3];
+  unsigned threads;
+  unsigned cluster[3];
+  std::uint64_t shared_memory;
+  std::uint64_t workspace;
+  unsigned char workspace_fill;
+};
+
+// out[m, n] = epilogue(sum over k of a[m, k] * b[n, k])
+struct Problem {
+  const char* name;
+  const char* kernel;
+  std::uint64_t m;
+  std::uint64_t n;
+  std::uint64_t k;
+  std::uint64_t tile_m;  // 0 where unknown, like the next two
+  std::uint64_t tile_n;
+  std::uint64_t tile_k;
+  Accumulator accumulator;
+  bool accumulates;   // adds to what the output holds
+  bool padding_zero;  // the caller promises zeros between and beyond the logical elements
+  const Operand* operands;
+  std::size_t operand_count;
+  const Step* epilogue;
+  std::size_t step_count;
+  const Descriptor* descriptors;
+  std::size_t descriptor_count;
+  LaunchShape launch;
+};
+
+inline const Operand* find_operand(const Problem& problem, Role role) {
+  for (std::size_t i = 0; i < problem.operand_count; ++i) {
+    if (problem.operands[i].role == role) return &problem.operands[i];
+  }
+  return nullptr;
+}
+
+}  // namespace krepro

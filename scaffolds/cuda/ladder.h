@@ -1,0 +1,218 @@
+// The built-in ladder: which probes a rung launches, and whether its results must be exact.
+#pragma once
+
+#include "expected.h"
+
+namespace krepro {
+
+struct Rung {
+  std::string name;
+  std::string skip;  // why it is not run
+  bool exact = true;
+  unsigned launches = 0;  // of each probe; 0: as the command line says
+  std::vector<Probe> probes;
+};
+
+class Ladder {
+ public:
+  explicit Ladder(const Problem& problem) : problem_(problem) {
+    out_ = &format_of(find_operand(problem, Role::out)->element);
+    repeats();
+    ones();
+    integers("integers", 11, false);
+    padding();
+    one_hot(Role::a);
+    one_hot(Role::b);
+    epilogue();
+    gaussian_values();
+  }
+
+  const std::vector<Rung>& rungs() const { return rungs_; }
+
+ private:
+  Probe probe(const std::string& name) const {
+    Probe made;
+    made.name = name;
+    // A kernel that adds starts from a known value; elsewhere an unwritten element must show.
+    made.sentinel = !problem_.accumulates;
+    made.start = problem_.accumulates ? 1.0 : 0.0;
+    return made;
+  }
+
+  const Format& format(Role role) const { return format_of(find_operand(problem_, role)->element); }
+
+  Rung& add(const std::string& name) {
+    rungs_.emplace_back();
+    rungs_.back().name = name;
+    return rungs_.back();
+  }
+
+  // The largest V with k * V^2 below the accumulator's limit, at most 3; 0 when even all ones may be inexact.
+  std::int64_t alphabet() const {
+    for (std::int64_t largest = 3; largest >= 1; --largest) {
+      const double bound = static_cast<double>(problem_.k) * static_cast<double>(largest * largest);
+      if (bound < accumulator_limit(problem_.accumulator)) return largest;
+    }
+    return 0;
+  }
+
+  std::string too_long() const {
+    return "k = " + std::to_string(problem_.k) + " is too long for exact sums in this accumulator";
+  }
+
+  Fill small_integers(Role role, std::uint64_t seed) const {
+    const std::int64_t largest = std::max<std::int64_t>(alphabet(), 1);
+    return integers_fill(format(role).sign ? -largest : 0, largest, seed);
+  }
+
+  // Epilogue operands that keep exact sums exact: powers of two, and integers.
+  void exact_epilogue(Probe& made, std::uint64_t seed) const {
+    for (std::size_t i = 0; i < problem_.operand_count; ++i) {
+      const Role role = problem_.operands[i].role;
+      if (role == Role::residual || role == Role::bias) {
+        set_fill(made, role, integers_fill(-8, 8, seed + i));
+      } else if (role == Role::scale_a || role == Role::scale_b || role == Role::alpha) {
+        Fill powers = integers_fill(-1, 1, seed + i);
+        powers.kind = FillKind::powers;
+        set_fill(made, role, powers);
+      }
+    }
+  }
+
+  void integers(const std::string& name, std::uint64_t seed, bool poison) {
+    Rung& rung = add(name);
+    if (alphabet() == 0) rung.skip = too_long();
+    Probe made = probe(name);
+    set_fill(made, Role::a, small_integers(Role::a, seed));
+    set_fill(made, Role::b, small_integers(Role::b, seed + 1));
+    exact_epilogue(made, seed + 2);
+    made.poison = poison;
+    rung.probes.push_back(made);
+  }
+
+  // First thing in the process: what an earlier launch leaves behind shows in the next.
+  void repeats() {
+    integers("integers.repeat", 31, false);
+    rungs_.back().launches = 4;
+  }
+
+  void ones() {
+    Rung& rung = add("ones");
+    if (static_cast<double>(problem_.k) >= accumulator_limit(problem_.accumulator)) rung.skip = too_long();
+    Probe made = probe("ones");
+    set_fill(made, Role::a, constant_fill(1));
+    set_fill(made, Role::b, constant_fill(1));
+    rung.probes.push_back(made);
+  }
+
+  void padding() {
+    integers("padding", 51, true);
+    if (problem_.padding_zero) rungs_.back().skip = "the caller promises zero padding";
+  }
+
+  std::int64_t code_base() const {
+    const std::int64_t limit = std::min({out_->exact, format(Role::a).exact, format(Role::b).exact});
+    const std::int64_t bases[] = {251, 113, 61, 31, 13, 7, 3};
+    for (const std::int64_t base : bases) {
+      if (base < limit) return base;
+    }
+    return 2;
+  }
+
+  // One operand selects a single k in every row, the other is coded by its own address, so the result is a copy of it.
+  void one_hot(Role role) {
+    const Role other = role == Role::a ? Role::b : Role::a;
+    Rung& rung = add(std::string("one_hot.") + role_name(role));
+    const std::uint64_t rows = role == Role::a ? problem_.m : problem_.n;
+    const std::uint64_t width = std::min<std::uint64_t>(problem_.tile_k == 0 ? 64 : problem_.tile_k, problem_.k);
+    const std::uint64_t blocks = (problem_.k + width - 1) / width;
+    const std::uint64_t stride = width + 1;
+    std::vector<bool> touched(blocks, false);
+    std::uint64_t left = blocks;
+    for (std::uint64_t launch = 0; launch < 2 || (left != 0 && launch < 4096); ++launch) {
+      Probe made = probe(rung.name);
+      Fill select;
+      select.kind = FillKind::one_hot;
+      select.stride = stride % problem_.k;
+      select.offset = launch * rows % problem_.k * select.stride % problem_.k + launch % width;
+      select.value = 1;
+      Fill code;
+      code.kind = FillKind::address;
+      code.stride = static_cast<std::uint64_t>(code_base());
+      code.offset = problem_.k;
+      code.first = 1;
+      set_fill(made, role, select);
+      set_fill(made, other, code);
+      for (std::uint64_t row = 0; row < std::min(rows, problem_.k); ++row) {
+        const std::uint64_t block = (row * select.stride + select.offset) % problem_.k / width;
+        if (!touched[block]) --left;
+        touched[block] = true;
+      }
+      rung.probes.push_back(made);
+    }
+  }
+
+  // Every sum is 1, so that scales, bias and residual show their own index.
+  void epilogue() {
+    bool any = false;
+    Probe made = probe("epilogue");
+    Fill first;
+    first.kind = FillKind::one_hot;
+    first.value = 1;
+    set_fill(made, Role::a, first);
+    set_fill(made, Role::b, first);
+    for (std::size_t i = 0; i < problem_.operand_count; ++i) {
+      const Operand& operand = problem_.operands[i];
+      if (operand.role == Role::a || operand.role == Role::b || operand.role == Role::out) continue;
+      any = true;
+      const std::int64_t limit = std::min({out_->exact, format_of(operand.element).exact, std::int64_t{256}});
+      Fill code;
+      code.kind = FillKind::address;
+      code.stride = static_cast<std::uint64_t>(std::max<std::int64_t>(limit / 2 - 3, 2));
+      code.offset = operand.columns;
+      if (operand.role != Role::residual && operand.role != Role::bias) {
+        code = integers_fill(-2, 2, 71 + i);
+        code.kind = FillKind::powers;
+      }
+      set_fill(made, operand.role, code);
+    }
+    if (any) add("epilogue").probes.push_back(made);
+  }
+
+  void gaussian_values() {
+    Rung& rung = add("gaussian");
+    rung.exact = false;
+    Probe made = probe("gaussian");
+    set_random(made, Role::a, 101);
+    set_random(made, Role::b, 201);
+    for (std::size_t i = 0; i < problem_.operand_count; ++i) {
+      const Role role = problem_.operands[i].role;
+      if (role == Role::residual || role == Role::bias) {
+        set_fill(made, role, gaussian_fill(301 + 10 * i, std::sqrt(static_cast<double>(problem_.k))));
+      } else if (role == Role::scale_a || role == Role::scale_b || role == Role::alpha) {
+        Fill scales;
+        scales.kind = FillKind::uniform;
+        scales.value = 0.5;
+        scales.high = 1.5;
+        scales.seed = 301 + 10 * i;
+        set_fill(made, role, scales);
+      }
+    }
+    rung.probes.push_back(made);
+  }
+
+  void set_random(Probe& made, Role role, std::uint64_t seed) const {
+    const Format& type = format(role);
+    if (type.mantissa >= 0) {
+      set_fill(made, role, gaussian_fill(seed, 1.0));
+    } else {
+      set_fill(made, role, integers_fill(type.sign ? -100 : 0, 100, seed));
+    }
+  }
+
+  const Problem& problem_;
+  const Format* out_ = nullptr;
+  std::vector<Rung> rungs_;
+};
+
+}  // namespace krepro

@@ -1,0 +1,297 @@
+// main: options, then the ladder or a plan, then the exit code.
+#pragma once
+
+#include <chrono>
+
+#include "input_file.h"
+#include "report.h"
+#include "session.h"
+
+namespace krepro {
+
+class Run {
+ public:
+  Run(const Problem& problem, const Options& options)
+      : problem_(problem), options_(options), ladder_(problem), report_(problem, options.json), session_(problem, options) {
+    out_ = find_operand(problem, Role::out);
+  }
+
+  int all() {
+    try {
+      return options_.plan.empty() ? ladder() : plan();
+    } catch (const BadInput& bad) {
+      return give_up(2, bad.what());
+    } catch (const std::invalid_argument& bad) {
+      return give_up(2, bad.what());
+    } catch (const CannotWrite& bad) {
+      return give_up(74, bad.what());
+    } catch (const NoDevice& bad) {
+      return give_up(125, bad.what());
+    } catch (const CudaError& bad) {
+      report_.cuda_error(now_, bad);
+      return report_.end(1);
+    } catch (const Hang&) {
+      report_.hang(now_, options_.deadline, backtrace(20), debugger_command());
+      report_.end(4);
+      _exit(4);
+    }
+  }
+
+  std::vector<Rung> chosen() const {
+    std::vector<Rung> rungs = ladder_.rungs();
+    if (options_.has_inputs()) rungs.push_back(real_rung());
+    if (options_.rungs.empty()) return rungs;
+    std::vector<Rung> some;
+    for (const std::string& name : options_.rungs) {
+      bool found = false;
+      for (const Rung& rung : rungs) {
+        if (rung.name == name) some.push_back(rung);
+        found = found || rung.name == name;
+      }
+      if (!found) throw BadInput("--rung " + name + ": there is no such rung; --list prints them");
+    }
+    return some;
+  }
+
+ private:
+  int give_up(int code, const std::string& text) {
+    report_.error(code, text);
+    return report_.end(code);
+  }
+
+  // Real values where they were given, random ones elsewhere.
+  Rung real_rung() const {
+    Rung rung;
+    for (const Rung& other : ladder_.rungs()) {
+      if (other.name == "gaussian") rung = other;
+    }
+    rung.name = "real";
+    rung.probes[0].name = "real";
+    for (std::size_t i = 0; i < role_count; ++i) {
+      if (options_.inputs[i].empty()) continue;
+      Fill fill;
+      fill.kind = FillKind::file;
+      set_fill(rung.probes[0], static_cast<Role>(i), fill);
+    }
+    return rung;
+  }
+
+  void open(const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < role_count; ++i) {
+      const Role role = static_cast<Role>(i);
+      if (!options_.inputs[i].empty()) session_.set_real(role, read_input(*find_operand(problem_, role), options_.inputs[i]));
+    }
+    if (!options_.observed.empty()) production_ = read_input(*out_, options_.observed);
+    report_.start(open_device(), names);
+    now_ = "start";
+    descriptors_ok_ = session_.open([this](const std::string& name, const std::string& error) { report_.descriptor(name, error); });
+  }
+
+  int ladder() {
+    const std::vector<Rung> rungs = chosen();
+    std::vector<std::string> names;
+    for (const Rung& rung : rungs) names.push_back(rung.name);
+    open(names);
+    for (const Rung& rung : rungs) {
+      RungResult result;
+      result.name = now_ = rung.name;
+      result.status = "skip";
+      result.why = rung.skip;
+      if (!descriptors_ok_) {
+        result.status = "fail";
+        result.why = "a descriptor was refused";
+      } else if (dead_) {
+        result.why = "an earlier CUDA error ended the device context";
+      } else if (rung.skip.empty()) {
+        climb(rung, result);
+      }
+      report_.rung(result);
+    }
+    if (report_.failed() != 0) return report_.end(1);
+    if (report_.passed() == 0) {
+      report_.error(1, "no rung was run, so nothing was shown");
+      return report_.end(1);
+    }
+    return report_.end(0);
+  }
+
+  void climb(const Rung& rung, RungResult& result) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      for (const Probe& probe : rung.probes) {
+        if (!one_probe(rung, probe, result)) return;
+      }
+      result.why = failure_reason(result.metrics, result.deterministic, !result.metrics.exact && problem_.accumulates);
+      result.status = result.why.empty() ? "pass" : "fail";
+    } catch (const CudaError& error) {
+      if (means_no_device(error.code)) throw NoDevice(error.what());
+      report_.cuda_error(rung.name, error);
+      result.status = "fail";
+      result.why = error.what();
+      cudaGetLastError();
+      dead_ = cudaFree(nullptr) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess;
+    }
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    result.milliseconds = took.count();
+  }
+
+  // False when the rung is skipped.
+  bool one_probe(const Rung& rung, const Probe& probe, RungResult& result) {
+    session_.prepare(probe);
+    const Expected expected = expect(problem_, session_.values(), rung.exact, probe.start);
+    if (rung.exact && !expected.exact && !problem_.accumulates) {
+      result.why = "sums of these inputs need not be exact in this accumulator";
+      return false;
+    }
+    const unsigned launches = rung.launches != 0 ? rung.launches : options_.launches;
+    const Format& format = format_of(out_->element);
+    LaunchResult held;
+    std::vector<std::uint32_t> first;
+    for (unsigned i = 0; i < launches; ++i) {
+      LaunchResult launched = session_.launch_once(probe, i, i + 1 == launches);
+      ++result.launches;
+      if (i == 0) {
+        first = launched.observed.code;
+        if (rung.name == "real" && !production_.empty()) compare_production(expected, launched.observed);
+        if (launches > 1) {
+          held = std::move(launched);
+          continue;
+        }
+      }
+      if (i >= 1) merge_written(format, *out_, held, launched);
+      if (i == 1) compare(problem_, expected, held.observed, result.metrics);
+      for (std::size_t e = 0; e < first.size(); ++e) {
+        // Unwritten elements hold different pre-fills by design.
+        if (launched.observed.written[e] && launched.observed.code[e] != first[e]) result.deterministic = false;
+      }
+      compare(problem_, expected, launched.observed, result.metrics);
+    }
+    return true;
+  }
+
+  // Production's output against the reference, and this run's against production's.
+  void compare_production(const Expected& expected, const Observed& run) const {
+    const Format& format = format_of(out_->element);
+    Observed file;
+    file.code.resize(run.code.size());
+    file.written.assign(run.code.size(), true);
+    Expected from_file;
+    from_file.exact = false;
+    from_file.tolerance = expected.tolerance;
+    from_file.value.resize(run.code.size());
+    from_file.tolerance.resize(run.code.size());
+    bool same = true;
+    for (std::size_t i = 0; i < run.code.size(); ++i) {
+      file.code[i] = static_cast<std::uint32_t>(load_code(production_.data(), format.bits, i));
+      from_file.value[i] = decode(format, file.code[i]);
+      same = same && run.written[i] && file.code[i] == run.code[i];
+    }
+    from_file.code = file.code;
+    Metrics of_run;
+    Metrics of_file;
+    compare(problem_, from_file, run, of_run);
+    compare(problem_, expected, file, of_file);
+    report_.observed(same, of_run, of_file);
+  }
+
+  int plan() {
+    const std::vector<Probe> probes = read_plan(options_.plan);
+    std::vector<std::string> names;
+    for (const Probe& probe : probes) {
+      names.push_back(probe.name);
+      for (std::size_t i = 0; i < role_count; ++i) {
+        if (!probe.filled[i] || find_operand(problem_, static_cast<Role>(i)) != nullptr) continue;
+        throw BadInput(options_.plan + ": probe " + probe.name + " fills `" + role_name(static_cast<Role>(i)) + "`, which this kernel does not have");
+      }
+    }
+    open(names);
+    if (!descriptors_ok_) return report_.end(1);
+    ObservationFile file(options_.observations);
+    for (std::size_t index = 0; index < probes.size(); ++index) {
+      now_ = probes[index].name;
+      try {
+        observe(probes[index], static_cast<std::uint32_t>(index), file);
+      } catch (const CudaError& error) {
+        if (means_no_device(error.code)) throw NoDevice(error.what());
+        Record failed;
+        failed.probe = static_cast<std::uint32_t>(index);
+        failed.status = 1;
+        file.add(*out_, failed);
+        file.finish();
+        throw;
+      } catch (const Hang&) {
+        file.finish();
+        throw;
+      }
+    }
+    file.finish();
+    return report_.end(0);
+  }
+
+  void observe(const Probe& probe, std::uint32_t index, ObservationFile& file) {
+    session_.prepare(probe);
+    const Format& format = format_of(out_->element);
+    LaunchResult held;
+    for (unsigned i = 0; i < probe.launches; ++i) {
+      LaunchResult launched = session_.launch_once(probe, i, i + 1 == probe.launches);
+      launched.record.probe = index;
+      launched.record.launch = i;
+      if (i == 0 && probe.launches > 1) {
+        held = std::move(launched);
+        continue;
+      }
+      if (i >= 1 && probe.sentinel) merge_written(format, *out_, held, launched);
+      if (i == 1) file.add(*out_, held.record);
+      file.add(*out_, launched.record);
+    }
+  }
+
+  const Problem& problem_;
+  const Options& options_;
+  Ladder ladder_;
+  Report report_;
+  Session session_;
+  const Operand* out_ = nullptr;
+  std::vector<unsigned char> production_;
+  std::string now_ = "start";
+  bool descriptors_ok_ = true;
+  bool dead_ = false;
+};
+
+// Times the host reference against the plain triple loop on this problem's shape.
+inline int bench_host(const Problem& problem) {
+  std::vector<float> a(problem.m * problem.k);
+  std::vector<float> b(problem.n * problem.k);
+  std::vector<double> fast;
+  std::vector<double> slow(problem.m * problem.n);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i * 7919 % 17) - 8;
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i * 104729 % 13) - 6;
+  const auto start = std::chrono::steady_clock::now();
+  host_gemm(a, b, problem.m, problem.n, problem.k, Sum::products, fast);
+  const auto middle = std::chrono::steady_clock::now();
+  naive_gemm(a.data(), b.data(), problem.m, problem.n, problem.k, slow.data());
+  const auto end = std::chrono::steady_clock::now();
+  const double fast_s = std::chrono::duration<double>(middle - start).count();
+  const double slow_s = std::chrono::duration<double>(end - middle).count();
+  std::printf("host GEMM %llu x %llu x %llu: blocked %.4f s, triple loop %.4f s, %.1f times; equal: %s\n",
+              static_cast<unsigned long long>(problem.m), static_cast<unsigned long long>(problem.n),
+              static_cast<unsigned long long>(problem.k), fast_s, slow_s, slow_s / fast_s, fast == slow ? "yes" : "no");
+  return fast == slow ? 0 : 1;
+}
+
+inline int run(const Problem& problem, int count, char** words) {
+  reset_float_environment();
+  try {
+    const Options options = parse_options(problem, count, words);
+    if (options.bench_host) return bench_host(problem);
+    Run all(problem, options);
+    if (!options.list) return all.all();
+    for (const Rung& rung : all.chosen()) std::printf("%s\n", rung.name.c_str());
+    return 0;
+  } catch (const BadInput& bad) {
+    std::fprintf(stderr, "%s: %s\n", problem.name, bad.what());
+    return 2;
+  }
+}
+
+}  // namespace krepro

@@ -1,0 +1,260 @@
+//! The model as the templates see it.
+
+use serde::Serialize;
+use tera::Context;
+
+use super::{runtime, seal};
+use crate::model::{
+    Accumulator, BuildLine, EpilogueStep, Fact, LINK_FOLDER, LaunchKind, Major, Origin, OutputRole, Reproducer,
+    STUB_FOLDER, TensorMap,
+};
+use crate::template::shell;
+
+#[derive(Serialize)]
+struct OperandView {
+    role: &'static str,
+    element: &'static str,
+    rows: u64,
+    columns: u64,
+    leading_dimension: u64,
+    major: &'static str,
+}
+
+#[derive(Serialize)]
+struct StepView {
+    does: &'static str,
+    to: &'static str,
+    operand: &'static str,
+}
+
+#[derive(Serialize)]
+struct DescriptorView {
+    name: String,
+    source: &'static str,
+    operand: String,
+    copies: u64,
+    box_bytes: u64,
+    rank: usize,
+    data_type: String,
+    global_dim: String,
+    global_strides: String,
+    box_dim: String,
+    element_strides: String,
+    swizzle: &'static str,
+    l2_promotion: String,
+}
+
+#[derive(Serialize)]
+struct AliasView {
+    name: String,
+    text: String,
+}
+
+pub(super) fn context(reproducer: &Reproducer) -> Context {
+    let mut context = Context::new();
+    let contract = &reproducer.contract;
+    let launch = &reproducer.launch;
+    let harness = &reproducer.harness;
+    let line = BuildLine::new(&reproducer.compile, None);
+    let name = &reproducer.name;
+
+    context.insert("name", name);
+    context.insert("hash", seal::BLANK);
+    context.insert("kernel", &entry(reproducer));
+    context.insert("provenance", &provenance(reproducer));
+    context.insert("command", &command_line(name, &line));
+    context.insert("includes", &reproducer.kernel.includes);
+    context.insert("runtime_first", &runtime::first());
+    context.insert("runtime", &runtime::rest());
+
+    context.insert("wrapped", &(launch.kind.value == LaunchKind::Wrapped));
+    context.insert("declarations", &harness.declarations);
+    context.insert("parameters", &harness.parameters);
+    context.insert("prologue", &indent(&harness.prologue));
+    context.insert("lines", &reproducer.instantiation.lines);
+    context.insert("launch_bounds", &launch.launch_bounds.as_ref().map_or("", |bounds| bounds.value.as_str()));
+    let aliases: Vec<AliasView> = reproducer
+        .instantiation
+        .aliases
+        .iter()
+        .map(|alias| AliasView { name: alias.name.clone(), text: alias.text.value.clone() })
+        .collect();
+    context.insert("aliases", &aliases);
+    context.insert("entry", &format!("&{}", entry(reproducer)));
+    context.insert("host", &indent(&harness.host));
+    context.insert("arguments", &harness.arguments);
+
+    context.insert("notes", &notes(reproducer));
+    context.insert("operands", &operands(reproducer));
+    context.insert("steps", &contract.epilogue.iter().map(|step| step_view(&step.value)).collect::<Vec<_>>());
+    context.insert("descriptors", &descriptors(reproducer));
+    context.insert("m", &contract.m.value);
+    context.insert("n", &contract.n.value);
+    context.insert("k", &contract.k.value);
+    let tile = |fact: &Option<Fact<u64>>| fact.as_ref().map_or(0, |f| f.value);
+    context.insert("tile_m", &tile(&contract.tile.m));
+    context.insert("tile_n", &tile(&contract.tile.n));
+    context.insert("tile_k", &tile(&contract.tile.k));
+    context.insert("accumulator", accumulator(contract.accumulator.value));
+    context.insert("accumulates", word(contract.output.value == OutputRole::Accumulate));
+    context.insert("padding_zero", word(contract.padding_zero.value));
+    context.insert("grid", &list(launch.grid.iter().map(|f| f.value)));
+    context.insert("cluster", &list(launch.cluster.iter().map(|f| f.value)));
+    context.insert("threads", &launch.threads.value);
+    context.insert("shared_memory", &launch.shared_memory.value);
+    context.insert("workspace", &launch.workspace.value);
+    context.insert("workspace_fill", &launch.workspace_fill.value);
+
+    context.insert("compiler", &reproducer.compile.compiler);
+    context.insert("nvcc_arguments", &line.arguments());
+    context.insert("changes", &changes(reproducer, &line));
+    context.insert("libcuda", &line.libcuda);
+    context.insert("link_folder", LINK_FOLDER);
+    context.insert("stub_folder", STUB_FOLDER);
+    context
+}
+
+/// The kernel with its template arguments, as emitted.
+fn entry(reproducer: &Reproducer) -> String {
+    let instantiation = &reproducer.instantiation;
+    let arguments: Vec<&str> = instantiation.template_arguments.iter().map(|a| a.value.as_str()).collect();
+    if arguments.is_empty() {
+        instantiation.kernel.value.clone()
+    } else {
+        format!("{}<{}>", instantiation.kernel.value, arguments.join(", "))
+    }
+}
+
+fn provenance(reproducer: &Reproducer) -> Vec<String> {
+    let mut lines = vec![format!("kernel  {}", reproducer.kernel.header)];
+    for input in &reproducer.inputs {
+        lines.push(format!("{:<7} {} (copy: {}, blake3 {})", input.what, input.at, input.copy, input.hash));
+    }
+    let leaves: Vec<String> = reproducer.leaves.iter().map(|(name, fact)| format!("{name}={}", fact.value)).collect();
+    if !leaves.is_empty() {
+        lines.push(format!("leaves  {}", leaves.join(" ")));
+    }
+    lines.push(format!("compile {}", reproducer.compile.at));
+    lines
+}
+
+/// As typed in the folder `build`.
+fn command_line(name: &str, line: &BuildLine) -> String {
+    let words = std::iter::once("nvcc".to_owned()).chain(line.arguments()).chain(BuildLine::files(name));
+    words.map(|word| shell(&word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Why the arguments of `build.sh` are not the log's.
+fn changes(reproducer: &Reproducer, line: &BuildLine) -> Vec<String> {
+    let logged = reproducer.compile.changes.iter().map(|change| (&change.was, &change.now, change.why.as_str()));
+    let replaced = line.replacements.iter().map(|change| (&change.was, &change.now, change.why.as_str()));
+    let none = Vec::new();
+    let added = line.additions.iter().map(|addition| (&none, &addition.arguments, addition.why));
+    logged
+        .chain(replaced)
+        .chain(added)
+        .map(|(was, now, why)| match (was.join(" "), now.join(" ")) {
+            (was, now) if was.is_empty() => format!("added {now}: {why}"),
+            (was, now) if now.is_empty() => format!("left out {was}: {why}"),
+            (was, now) => format!("{was} became {now}: {why}"),
+        })
+        .collect()
+}
+
+/// Where the contract's fields come from.
+fn notes(reproducer: &Reproducer) -> Vec<String> {
+    let contract = &reproducer.contract;
+    let mut lines = vec!["out[m, n] = epilogue(sum over k of a[m, k] * b[n, k])".to_owned()];
+    let mut say = |what: &str, origin: &Origin| {
+        lines.push(format!("{what}: {} {}", origin.word(), origin.detail()));
+    };
+    say("m", &contract.m.origin);
+    say("n", &contract.n.origin);
+    say("k", &contract.k.origin);
+    say("accumulator", &contract.accumulator.origin);
+    say("output", &contract.output.origin);
+    say("padding", &contract.padding_zero.origin);
+    for operand in &contract.operands {
+        say(&format!("{} ({})", operand.role.value, operand.binding), &operand.role.origin);
+    }
+    lines
+}
+
+fn operands(reproducer: &Reproducer) -> Vec<OperandView> {
+    reproducer
+        .contract
+        .operands
+        .iter()
+        .map(|operand| OperandView {
+            role: operand.role.value.name(),
+            element: operand.element.value.name(),
+            rows: operand.rows.value,
+            columns: operand.columns.value,
+            leading_dimension: operand.leading_dimension.value,
+            major: match operand.major.value {
+                Major::K => "k",
+                Major::Mn => "mn",
+            },
+        })
+        .collect()
+}
+
+fn step_view(step: &EpilogueStep) -> StepView {
+    let (does, to, operand) = match step {
+        EpilogueStep::Round { to } => ("round", to.name(), "out"),
+        EpilogueStep::Add { operand } => ("add", "f32", operand.name()),
+        EpilogueStep::Multiply { operand } => ("multiply", "f32", operand.name()),
+        EpilogueStep::Relu => ("relu", "f32", "out"),
+    };
+    StepView { does, to, operand }
+}
+
+fn descriptors(reproducer: &Reproducer) -> Vec<DescriptorView> {
+    reproducer
+        .descriptors
+        .iter()
+        .map(|pair| {
+            let map: &TensorMap = pair.chosen(reproducer.descriptor_source);
+            let source =
+                if std::ptr::eq(map, &raw const pair.production) { "production's fill" } else { "the emitted type" };
+            DescriptorView {
+                name: pair.name.clone(),
+                source,
+                operand: pair.operand.clone(),
+                copies: pair.copies.value,
+                box_bytes: map.box_bytes(),
+                rank: map.global_dim.len(),
+                data_type: map.data_type.clone(),
+                global_dim: list(map.global_dim.iter().map(|f| f.value)),
+                global_strides: list(map.global_strides.iter().map(|f| f.value)),
+                box_dim: list(map.box_dim.iter().map(|f| f.value)),
+                element_strides: list(map.element_strides.iter().copied()),
+                swizzle: map.swizzle.value.driver_name(),
+                l2_promotion: map.l2_promotion.clone(),
+            }
+        })
+        .collect()
+}
+
+fn accumulator(accumulator: Accumulator) -> &'static str {
+    match accumulator {
+        Accumulator::F32Simt => "f32_simt",
+        Accumulator::F32TensorCore => "f32_tensor_core",
+        Accumulator::Fp8Hopper => "fp8_hopper",
+        Accumulator::S32 => "s32",
+    }
+}
+
+fn word(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+fn list(numbers: impl Iterator<Item = u64>) -> String {
+    numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn indent(text: &str) -> String {
+    let lines: Vec<String> =
+        text.trim_end().lines().map(|line| if line.is_empty() { String::new() } else { format!("  {line}") }).collect();
+    lines.join("\n")
+}

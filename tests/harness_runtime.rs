@@ -1,0 +1,264 @@
+//! The harness runtime against a fake CUDA layer: a host function stands in for the kernel, with one fault planted at a time.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn compiler() -> String {
+    std::env::var("CXX").unwrap_or_else(|_| "c++".into())
+}
+
+fn compile(source: &str, flags: &[&str], output: &Path) {
+    let root = Path::new(ROOT);
+    let result = Command::new(compiler())
+        .args(flags)
+        .args(["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"])
+        .arg(format!("-I{}", root.join("tests/fake_cuda").display()))
+        .arg(format!("-I{}", root.join("scaffolds/cuda").display()))
+        .arg(root.join("tests/fake_cuda").join(source))
+        .args(["-lpthread", "-o"])
+        .arg(output)
+        .output()
+        .unwrap();
+    assert!(result.status.success(), "{flags:?}: {}", String::from_utf8_lossy(&result.stderr));
+}
+
+/// Built once, under the flags that are hardest on the harness.
+fn executable() -> &'static Path {
+    static BUILT: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = BUILT.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("linear");
+        compile("linear.cpp", &["-std=c++17", "-O2", "-ffast-math"], &path);
+        (folder, path)
+    });
+    path
+}
+
+fn run(fault: &str, arguments: &[&str]) -> Output {
+    Command::new(executable()).args(arguments).env("KREPRO_FAULT", fault).output().unwrap()
+}
+
+fn events(fault: &str, arguments: &[&str]) -> (i32, Vec<Value>) {
+    let output = run(fault, &[&["--json"], arguments].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let list = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    (output.status.code().unwrap(), list)
+}
+
+fn rungs(list: &[Value], status: &str) -> Vec<String> {
+    let of = |e: &&Value| e["event"] == "rung" && e["status"] == status;
+    list.iter().filter(of).map(|e| e["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_header_compiles_alone_under_both_standards() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs_err::read_dir(Path::new(ROOT).join("scaffolds/cuda")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "h") {
+            continue;
+        }
+        let whole = path.ends_with("run.h");
+        for standard in if whole { &["-std=c++17", "-std=c++20"][..] } else { &["-std=c++17"] } {
+            let source = folder.path().join("alone.cpp");
+            fs_err::write(&source, format!("#include \"{}\"\n", path.display())).unwrap();
+            let result = Command::new(compiler())
+                .args([
+                    standard,
+                    "-fsyntax-only",
+                    "-Wall",
+                    "-Wextra",
+                    "-Wpedantic",
+                    "-Wshadow",
+                    "-Wconversion",
+                    "-Werror",
+                ])
+                .arg(format!("-I{ROOT}/tests/fake_cuda"))
+                .arg(&source)
+                .output()
+                .unwrap();
+            assert!(result.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&result.stderr));
+        }
+    }
+}
+
+#[test]
+fn a_right_kernel_passes_every_rung() {
+    let (code, list) = events("", &[]);
+    assert_eq!(code, 0);
+    assert!(rungs(&list, "fail").is_empty() && rungs(&list, "skip").is_empty());
+    assert_eq!(list[0]["event"], "start");
+    assert_eq!(list[0]["compute_capability"], "9.0");
+    assert_eq!(list[1]["event"], "descriptor");
+    let gaussian = list.iter().find(|e| e["name"] == "gaussian").unwrap();
+    assert_eq!(gaussian["metrics"]["rel_l2"], gaussian["metrics"]["rel_l2_floor"]);
+    assert_eq!(gaussian["metrics"]["exact"], false);
+    let end = list.last().unwrap();
+    assert_eq!((&end["event"], &end["exit"], &end["passed"]), (&Value::from("end"), &Value::from(0), &Value::from(8)));
+}
+
+#[test]
+fn every_fault_fails_on_the_rungs_that_can_see_it() {
+    let all = ["integers.repeat", "ones", "integers", "padding", "one_hot.a", "one_hot.b", "epilogue", "gaussian"];
+    let without = |hidden: &[&str]| -> Vec<&str> { all.into_iter().filter(|n| !hidden.contains(n)).collect() };
+    for (fault, expected) in [
+        ("tail", without(&["epilogue"])),
+        ("over", vec!["padding"]),
+        ("transposed", without(&["ones"])),
+        ("bias", without(&["ones", "one_hot.a", "one_hot.b"])),
+        ("unwritten", without(&[])),
+        ("nothing", without(&[])),
+        ("zero", without(&[])),
+        ("nan", without(&[])),
+        ("guard", without(&[])),
+        ("gap", without(&[])),
+        ("input", without(&[])),
+        ("race", without(&[])),
+    ] {
+        let (code, list) = events(fault, &[]);
+        assert_eq!(code, 1, "{fault}");
+        assert_eq!(rungs(&list, "fail"), expected, "{fault}");
+    }
+}
+
+#[test]
+fn what_makes_a_rung_fail_is_named() {
+    for (fault, why) in [
+        ("nothing", "the kernel wrote nothing"),
+        ("unwritten", "20 of 240 elements unwritten"),
+        ("guard", "2 guard bytes overwritten"),
+        ("gap", "4 bytes between the output's rows overwritten"),
+        ("input", "1 bytes of inputs overwritten"),
+    ] {
+        let (_, list) = events(fault, &["--rung", "ones"]);
+        assert_eq!(list.iter().find(|e| e["event"] == "rung").unwrap()["why"], why);
+    }
+    let (_, list) = events("race", &["--rung", "ones"]);
+    let rung = list.iter().find(|e| e["event"] == "rung").unwrap();
+    assert_eq!(rung["deterministic"], false);
+    let failure = &rung["failures"][0];
+    assert_eq!((&failure["row"], &failure["column"], &failure["expected"]), (&2.into(), &3.into(), &80.into()));
+}
+
+#[test]
+fn no_device_a_crash_and_a_hang_have_their_own_exit_codes() {
+    assert_eq!(events("device", &[]).0, 125);
+    assert_eq!(events("image", &[]).0, 125);
+    let (code, list) = events("crash", &[]);
+    assert_eq!((code, rungs(&list, "skip").len()), (1, 7));
+    assert!(list.iter().any(|e| e["event"] == "cuda_error" && e["rung"] == "integers.repeat"));
+    let (code, list) = events("hang", &["--deadline", "0.2"]);
+    assert_eq!(code, 4);
+    let hang = list.iter().find(|e| e["event"] == "hang").unwrap();
+    assert_eq!(hang["rung"], "integers.repeat");
+    assert!(hang["command"].as_str().unwrap().contains("cuda-gdb"));
+    assert_eq!(list.last().unwrap()["exit"], 4);
+}
+
+#[test]
+fn bad_usage_is_exit_2_with_what_to_type() {
+    for (arguments, expected) in [
+        (vec!["--frobnicate"], "unknown option --frobnicate"),
+        (vec!["--rung", "none"], "there is no such rung"),
+        (vec!["--plan", "x"], "belong together"),
+        (vec!["--input", "q=x"], "no operand `q`"),
+        (vec!["--input", "a=/nonexistent"], "/nonexistent: cannot be opened"),
+        (vec!["--deadline", "-1"], "seconds above 0"),
+        (vec!["--launches", "0"], "from 1 to 100000"),
+    ] {
+        let output = run("", &arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_plan_is_read_strictly_with_line_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan");
+    for (text, expected) in [
+        ("", ":1: the file is empty"),
+        ("krepro-plan 2\n", ":1: plan version 2"),
+        ("krepro-plan 1\n\n# x\nfill a constant value=1\n", ":4: `fill` outside a probe"),
+        ("krepro-plan 1\nprobe p\nfill a constant\nend\n", ":3: `value=...` is missing"),
+        ("krepro-plan 1\nprobe p\nfill a constant value=1 x=2\nend\n", ":3: `x=2` does not belong here"),
+        ("krepro-plan 1\nprobe p\nfill a integers low=3 high=1 seed=0\nend\n", ":3: low is above high"),
+        ("krepro-plan 1\nprobe p\nfill a address base=0 digit=0 pitch=1 first=0\nend\n", ":3: base must be at least 2"),
+        ("krepro-plan 1\nprobe p\nfill out constant value=1\nend\n", ":3: the output is set by `out`"),
+        ("krepro-plan 1\nprobe p\nlaunches 0\nend\n", ":3: launches must be 1"),
+        ("krepro-plan 1\nprobe p;q\nend\n", ":2: probe name"),
+        ("krepro-plan 1\nprobe p\n", ":3: the file ends inside probe p"),
+        (
+            "krepro-plan 1\nprobe p\nfill alpha constant value=1\nend\n",
+            "fills `alpha`, which this kernel does not have",
+        ),
+    ] {
+        fs_err::write(&plan, text).unwrap();
+        let output = run("", &["--plan", plan.to_str().unwrap(), "--observations", "/dev/null"]);
+        assert_eq!(output.status.code(), Some(2), "{text:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(expected), "{text:?}: {said}");
+    }
+}
+
+#[test]
+fn observations_hold_storage_mask_and_hits() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan");
+    let file = folder.path().join("observations");
+    let text = "krepro-plan 1\nprobe one\nfill a constant value=1\nfill b constant value=1\nlaunches 2\nend\n\
+                probe two\nfill bias column_digits base=7 digit=0 first=1\nout constant value=3\nend\n";
+    fs_err::write(&plan, text).unwrap();
+    let arguments = ["--plan", plan.to_str().unwrap(), "--observations", file.to_str().unwrap()];
+    assert_eq!(run("unwritten", &arguments).status.code(), Some(0));
+    let bytes = fs_err::read(&file).unwrap();
+    let number32 = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let number64 = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    assert_eq!(&bytes[..8], b"KREPROBS");
+    assert_eq!((number32(8), number32(12)), (1, 3));
+    let storage = (4 * 32 + 24) * 2;
+    let mask = (4 * 32 + 24usize).div_ceil(8);
+    let record = 16 + 7 * 8 + storage + mask;
+    assert_eq!(bytes.len(), 16 + 3 * record);
+    for (index, (probe, launch)) in [(0, 0), (0, 1), (1, 0)].into_iter().enumerate() {
+        let at = 16 + index * record;
+        assert_eq!((number32(at), number32(at + 4), number32(at + 8), number32(at + 12)), (probe, launch, 0, 0));
+        assert_eq!([number64(at + 16), number64(at + 24), number64(at + 32)], [5, 24, 32]);
+        let data = at + 16 + 56;
+        let first = u16::from_le_bytes(bytes[data..data + 2].try_into().unwrap());
+        assert_eq!(first, if probe == 0 { 0x42a0 } else { 0x3f80 }, "80, or the bias digit 1");
+        let written = |element: usize| bytes[data + storage + element / 8] >> (element % 8) & 1;
+        assert_eq!(written(0), 1);
+        assert_eq!(written(23), u8::from(probe == 1), "unwritten shows only where the output held a sentinel");
+    }
+    let refused = ["--plan", plan.to_str().unwrap(), "--observations", "/nonexistent/file"];
+    assert_eq!(run("", &refused).status.code(), Some(74));
+}
+
+#[test]
+fn types_without_a_spare_nan_show_unwritten_elements_by_two_fills() {
+    let folder = tempfile::tempdir().unwrap();
+    for (input, output) in [("e4m3", "e4m3"), ("f16", "f16"), ("f32", "f32"), ("s8", "s32"), ("e5m2", "bf16")] {
+        let path = folder.path().join("linear");
+        let defines = [format!("-DIN_ELEMENT={input}"), format!("-DOUT_ELEMENT={output}")];
+        compile("linear.cpp", &["-std=c++17", "-O1", &defines[0], &defines[1]], &path);
+        let exit = |fault: &str, rung: &str| {
+            let output = Command::new(&path).args(["--rung", rung]).env("KREPRO_FAULT", fault).output().unwrap();
+            (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+        };
+        for rung in ["integers", "ones", "one_hot.b", "gaussian"] {
+            let (code, text) = exit("", rung);
+            assert_eq!(code, 0, "{input} {output} {rung}: {text}");
+        }
+        let (code, text) = exit("unwritten", "integers");
+        assert_eq!(code, 1);
+        assert!(text.contains("20 of 240 elements unwritten"), "{input} {output}: {text}");
+    }
+}
