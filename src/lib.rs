@@ -5,6 +5,7 @@ pub mod check;
 pub mod cli;
 pub mod diag;
 pub mod exit;
+pub mod explain;
 pub mod judge;
 pub mod model;
 pub mod read;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use krepro::check::{Context, findings};
-use krepro::model::{ArchLimits, Finding, Findings, Reproducer, Weight};
+use krepro::model::{Finding, Findings, Reproducer, Weight};
 use serde::Deserialize;
 use toml::Value;
 
@@ -49,18 +49,6 @@ struct Skipped {
     says: Vec<String>,
 }
 
-fn limits() -> Vec<ArchLimits> {
-    let arch = |number, shared_memory, portable_cluster, largest_cluster| ArchLimits {
-        number,
-        shared_memory,
-        static_shared_memory: 49152,
-        static_shared_memory_suffixed: Some(shared_memory),
-        portable_cluster,
-        largest_cluster,
-    };
-    vec![arch(80, 166_912, 0, 0), arch(90, 232_448, 8, 16), arch(121, 101_376, 8, 8)]
-}
-
 fn put(root: &mut Value, path: &str, value: Value) {
     let mut here = root;
     for step in path.split('.') {
@@ -86,8 +74,7 @@ fn run(set: &BTreeMap<String, Value>) -> Findings {
         put(&mut value, path, new.clone());
     }
     let reproducer: Reproducer = value.try_into().expect("a reproducer");
-    let architectures = limits();
-    findings(&reproducer, &Context { architectures: &architectures })
+    findings(&reproducer, &Context::default())
 }
 
 fn words(finding: &Finding) -> String {

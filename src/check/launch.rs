@@ -1,8 +1,8 @@
 //! S20 and S22: blocks, threads, clusters and grids.
 
+use super::Context;
 use super::number::{down, up};
-use super::{Context, Target};
-use crate::model::{Fact, Finding, Findings, Launch, Reproducer, Weight};
+use crate::model::{Fact, Finding, Findings, Launch, Reproducer, Target, Weight};
 
 /// Threads of a block, on every architecture.
 const MOST_THREADS: u64 = 1024;
@@ -106,7 +106,7 @@ fn cluster(reproducer: &Reproducer, context: &Context<'_>, targets: &[Target], o
         }
     }
     for target in targets {
-        let Some(limits) = context.limits(target) else {
+        let Some(limits) = context.architecture(target).map(|architecture| &architecture.limits) else {
             out.skip("K-S20", format!("cluster limits of {target}"));
             continue;
         };

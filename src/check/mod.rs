@@ -12,24 +12,28 @@ mod number;
 mod operand;
 mod shared_memory;
 mod suffix;
-mod target;
 mod template;
 
-pub use target::Target;
-
-use crate::model::{ArchLimits, Checked, Findings, Reproducer};
+use crate::model::{Architecture, Checked, Findings, Reproducer, Target};
 
 /// What the checks know beside the reproducer.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// Limits of the architectures known.
-    pub architectures: &'a [ArchLimits],
+    /// The architectures known.
+    pub architectures: &'a [Architecture],
+}
+
+impl Default for Context<'_> {
+    /// The architectures of `build-flags/arch/`.
+    fn default() -> Self {
+        Context { architectures: Architecture::all() }
+    }
 }
 
 impl<'a> Context<'a> {
-    /// Limits of a target.
-    fn limits(&self, target: &Target) -> Option<&'a ArchLimits> {
-        self.architectures.iter().find(|limits| limits.number == target.number)
+    /// The architecture of a target.
+    fn architecture(&self, target: &Target) -> Option<&'a Architecture> {
+        self.architectures.iter().find(|architecture| architecture.limits.number == target.arch.number)
     }
 }
 
@@ -45,7 +49,7 @@ pub fn check(reproducer: Reproducer, context: &Context<'_>) -> Result<Checked, B
 /// The findings alone, in the order of the rules' families.
 pub fn findings(reproducer: &Reproducer, context: &Context<'_>) -> Findings {
     let mut out = Findings::default();
-    let targets = target::of(&reproducer.compile);
+    let targets = reproducer.compile.targets();
     template::check(reproducer, &mut out);
     for pair in &reproducer.descriptors {
         let map = pair.chosen(reproducer.descriptor_source);
@@ -55,7 +59,7 @@ pub fn findings(reproducer: &Reproducer, context: &Context<'_>) -> Findings {
         operand::check(pair, map, reproducer, &mut out);
     }
     bytes::check(reproducer, &mut out);
-    suffix::check(reproducer, &targets, &mut out);
+    suffix::check(reproducer, context, &targets, &mut out);
     shared_memory::check(reproducer, context, &targets, &mut out);
     launch::check(reproducer, context, &targets, &mut out);
     out

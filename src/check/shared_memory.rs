@@ -1,7 +1,7 @@
 //! S08: dynamic shared memory against the limit of each target.
 
-use super::{Context, Target};
-use crate::model::{ArchLimits, Finding, Findings, Reproducer, Role, Weight};
+use super::Context;
+use crate::model::{ArchLimits, Finding, Findings, Reproducer, Role, Target, Weight};
 
 const CODE: &str = "K-S08";
 
@@ -10,8 +10,8 @@ pub(super) fn check(reproducer: &Reproducer, context: &Context<'_>, targets: &[T
         out.skip(CODE, "an architecture in the compile command");
     }
     for target in targets {
-        match context.limits(target) {
-            Some(limits) => against(reproducer, target, limits, out),
+        match context.architecture(target) {
+            Some(architecture) => against(reproducer, target, &architecture.limits, out),
             None => out.skip(CODE, format!("limits of {target}")),
         }
     }

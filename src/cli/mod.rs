@@ -4,6 +4,7 @@
 //! never directly, and returns what the process ends with.
 
 mod build;
+mod explain;
 mod flags;
 mod session;
 mod toolchain;
@@ -39,6 +40,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Build(build::Build),
+    Explain(explain::Explain),
     Flags(flags::Flags),
     Toolchain(toolchain::Toolchain),
 }
@@ -60,6 +62,7 @@ pub fn main() -> Exit {
     let mut session = Session::of_process(&machine, cli.global);
     let outcome = match cli.command {
         Command::Build(build) => build.run(&mut session),
+        Command::Explain(explain) => explain.run(&mut session),
         Command::Flags(flags) => flags.run(&mut session),
         Command::Toolchain(toolchain) => toolchain.run(&mut session),
     };

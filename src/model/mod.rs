@@ -25,6 +25,7 @@ mod plan;
 mod record;
 mod reproducer;
 mod signature;
+mod target;
 mod tensor_map;
 mod verdict;
 
@@ -50,5 +51,6 @@ pub use operand::{Major, Operand, Role};
 pub use plan::{Fill, OutFill, Padding, Plan, Probe};
 pub use reproducer::{InputFile, KernelRef, Reproducer, ToolchainFacts};
 pub use signature::{KernelSignature, Parameter, TemplateParameter, TemplateParameterKind};
+pub use target::Target;
 pub use tensor_map::{DescriptorPair, DescriptorSource, OutOfBounds, Swizzle, TensorMap};
 pub use verdict::{Answer, Confound, NextStep, ObservedComparison, Outcome, Scope, Stage, Verdict};

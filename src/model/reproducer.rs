@@ -32,6 +32,10 @@ pub struct KernelRef {
     pub includes: Vec<String>,
     /// The signature.
     pub signature: KernelSignature,
+    /// Instructions in the header's text that not every target has, by the names of `build-flags/arch/`. A header that it
+    /// includes may use more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<Fact<String>>,
 }
 
 /// What is known of production's toolchain, and what was found here.

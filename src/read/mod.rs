@@ -10,3 +10,6 @@ pub mod observation;
 pub mod record;
 pub mod signature;
 pub mod site;
+mod uses;
+
+pub use uses::uses;

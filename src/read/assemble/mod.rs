@@ -105,7 +105,7 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
         name: facts.name,
         scaffold: facts.manifest.name.clone(),
         descriptor_source: facts.descriptor_source,
-        kernel: KernelRef { header: facts.header, includes, signature: facts.signature },
+        kernel: KernelRef { header: facts.header, includes, signature: facts.signature, uses: vec![] },
         instantiation: facts.instantiation,
         leaves: facts.leaves,
         contract,

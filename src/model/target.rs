@@ -2,51 +2,48 @@
 
 use std::fmt;
 
-use crate::model::{CompileCommand, CompilerArgument};
+use super::{CompileCommand, CompilerArgument, GpuArch};
 use crate::source::Place;
 
 /// One architecture of the command, for example `sm_90a`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Compute capability without the dot.
-    pub number: u32,
-    /// `a` (this architecture alone) or `f` (its family).
-    pub suffix: Option<char>,
+    /// Number and suffix.
+    pub arch: GpuArch,
     /// Where the option stood.
     pub at: Place,
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sm_{}{}", self.number, self.suffix.map(String::from).unwrap_or_default())
+        self.arch.fmt(f)
     }
 }
 
 impl Target {
-    /// `sm_90a` or `compute_90a`.
-    fn parse(text: &str, at: &Place) -> Option<Self> {
-        let rest = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"))?;
-        let digits = rest.trim_end_matches(['a', 'f']);
-        let suffix = rest[digits.len()..].chars().next();
-        Some(Target { number: digits.parse().ok()?, suffix, at: at.clone() })
+    /// `sm_90a` or `compute_90a`, found at `at`.
+    pub fn parse(text: &str, at: &Place) -> Option<Self> {
+        Some(Target { arch: text.parse().ok()?, at: at.clone() })
     }
 }
 
-/// The targets of a command, each once, in order: the code it makes, and where none is named, the virtual architecture.
-pub(super) fn of(compile: &CompileCommand) -> Vec<Target> {
-    let mut out: Vec<Target> = Vec::new();
-    let mut arguments = compile.arguments.iter().peekable();
-    while let Some(argument) = arguments.next() {
-        let Some((text, at)) = value(argument, &mut arguments) else { continue };
-        for name in names(text) {
-            if let Some(target) = Target::parse(name, at)
-                && !out.iter().any(|t| t.number == target.number && t.suffix == target.suffix)
-            {
-                out.push(target);
+impl CompileCommand {
+    /// The architectures that the command builds for, each once, in order.
+    pub fn targets(&self) -> Vec<Target> {
+        let mut out: Vec<Target> = Vec::new();
+        let mut arguments = self.arguments.iter().peekable();
+        while let Some(argument) = arguments.next() {
+            let Some((text, at)) = value(argument, &mut arguments) else { continue };
+            for name in names(text) {
+                if let Some(target) = Target::parse(name, at)
+                    && !out.iter().any(|t| t.arch == target.arch)
+                {
+                    out.push(target);
+                }
             }
         }
+        out
     }
-    out
 }
 
 /// The value of an option that names architectures, joined to it or in the next argument.
@@ -72,8 +69,7 @@ fn names(text: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
-    use crate::model::{CompileCommand, CompilerArgument};
+    use super::{CompileCommand, CompilerArgument};
     use crate::source::Place;
 
     fn targets(arguments: &[&str]) -> Vec<String> {
@@ -87,7 +83,7 @@ mod tests {
             at,
             warnings: vec![],
         };
-        of(&command).iter().map(ToString::to_string).collect()
+        command.targets().iter().map(ToString::to_string).collect()
     }
 
     #[test]
