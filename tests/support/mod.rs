@@ -90,6 +90,7 @@ pub fn simt(defect: u32) -> Reproducer {
                 launch_bounds: None,
                 cluster_dims: None,
             },
+            uses: vec![],
         },
         instantiation: Instantiation {
             lines: vec![
