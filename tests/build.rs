@@ -5,7 +5,7 @@
 mod common;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use krepro::build::{Built, Job, NotBuilt, build};
+use krepro::build::{Built, Job, NotBuilt, build, kernels};
 use krepro::model::{BuildLine, CompileCommand};
 use krepro::sys::{Ending, Machine, Request, System};
 use krepro::toolchain::Toolchain;
@@ -82,4 +82,31 @@ fn the_driver_library_is_linked_without_a_driver_and_never_found_at_run_time() {
     let finished = Machine.run(&Request::new(built.executable.as_str())).unwrap();
     // With a driver 0, or the error of a driver without a device; without one the loader refuses, and the stub's 34 never shows.
     assert!(matches!(finished.ending, Ending::Code(0 | 100 | 127 | 227 | 237)), "{finished:?}");
+}
+
+#[test]
+fn the_machine_code_of_the_executable_is_that_of_a_cubin_of_the_same_source() {
+    let Some(toolchain) = common::toolchain() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = folder(&temporary);
+    let built = run(&toolchain, &folder, &line(&["-arch=sm_90a", "-I.."])).unwrap();
+    let own = kernels::of(&Machine.read(&built.executable).unwrap());
+    let usage = krepro::build::usage::of(&built.output);
+    assert_eq!(own.len(), 1, "{own:?}");
+    assert_eq!(usage[0].symbol, own[0].symbol);
+    assert_eq!(Some(usage[0].registers), own[0].registers);
+    assert!(!own[0].text.is_empty());
+
+    let cubin = folder.join("x.cubin");
+    let arguments = ["-arch=sm_90a", "-cubin", "-o", cubin.as_str(), "x.cu"];
+    let request = Request::new(toolchain.nvcc.as_str()).arguments(arguments).folder(&folder);
+    assert!(Machine.run(&request).unwrap().success());
+    assert_eq!(kernels::of(&Machine.read(&cubin).unwrap()), own);
+
+    let counts = krepro::build::sass::count(&Machine, &toolchain, &built.executable);
+    if counts.is_empty() {
+        assert!(!toolchain.nvcc.with_file_name("cuobjdump").is_file(), "cuobjdump told nothing");
+    } else {
+        assert!(counts[&own[0].symbol].contains_key("EXIT"), "{counts:?}");
+    }
 }

@@ -2,11 +2,17 @@
 
 mod blame;
 mod depends;
+mod elf;
 mod failure;
+pub mod fidelity;
+mod instance;
+pub mod kernels;
 mod link;
 pub mod output;
+pub mod sass;
 mod stamp;
 mod stub;
+pub mod usage;
 
 use std::io;
 

@@ -8,13 +8,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{Failure, Session};
-use crate::build::{self, Built, Job, NotBuilt};
+use crate::build::fidelity::{self, Comparison, Evidence, Fidelity, Level};
+use crate::build::kernels::{self, Kernel};
+use crate::build::{self, Built, Job, NotBuilt, sass, usage};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::{BuildLine, GpuArch, Reproducer};
 use crate::read::record;
 use crate::source::Source;
-use crate::toolchain::{self, fit, gpu};
+use crate::toolchain::{self, Toolchain, fit, gpu};
 
 /// Build a reproducer with the flags of production; nothing is built again when nothing changed
 ///
@@ -25,6 +27,9 @@ pub struct Build {
     dir: Utf8PathBuf,
     #[command(flatten)]
     tools: Tools,
+    /// Production's machine code, to be compared: a cubin, a library, or a folder of them (a JIT cache); may be repeated
+    #[arg(long, value_name = "FILE|DIR")]
+    production: Vec<Utf8PathBuf>,
 }
 
 /// What compiles, and for what.
@@ -41,6 +46,24 @@ pub struct Tools {
     launcher: Option<String>,
 }
 
+impl Tools {
+    /// The arguments for this reproducer, and a toolchain that is fit for them.
+    ///
+    /// # Errors
+    /// No fit nvcc or host compiler (125).
+    pub fn find(&self, session: &Session<'_>, reproducer: &Reproducer) -> Result<(BuildLine, Toolchain), Failure> {
+        let system = session.system;
+        let here = || gpu::list(system).first().and_then(|found| found.arch.parse().ok());
+        let line = BuildLine::new(&reproducer.compile, self.arch.or_else(here));
+        let found =
+            toolchain::find(system, self.nvcc.as_deref(), line.host_compiler()).map_err(Failure::cannot_test)?;
+        match line.gpu.and_then(|arch| fit::refusal(system, &found, arch)) {
+            Some(refusal) => Err(Failure::cannot_test(refusal)),
+            None => Ok((line, found)),
+        }
+    }
+}
+
 impl Build {
     /// Runs it.
     ///
@@ -49,16 +72,90 @@ impl Build {
     pub fn run(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         let reproducer = load(session, &self.dir)?;
         let built = built(session, &self.dir, &reproducer, &self.tools)?;
+        let fidelity = self.fidelity(session, &reproducer, &built)?;
         if session.global.json {
-            session.print_json(&json!({ "version": 1, "build": built }))?;
+            session.print_json(&json!({ "version": 1, "build": built, "fidelity": fidelity }))?;
             return Ok(Exit::Success);
         }
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of a build")]
         let seconds = built.milliseconds as f64 / 1000.0;
         let how = if built.compiled { format!("built in {seconds:.1} s") } else { "nothing changed".to_owned() };
         writeln!(session.out(), "{}: {how}", built.executable)?;
+        show(session, &fidelity)?;
         Ok(Exit::Success)
     }
+
+    fn fidelity(&self, session: &Session<'_>, reproducer: &Reproducer, built: &Built) -> Result<Fidelity, Failure> {
+        let system = session.system;
+        let found = self.tools.find(session, reproducer)?;
+        let production = production(session, &self.production)?;
+        let kernels = kernels::of(&system.read(&built.executable)?);
+        Ok(fidelity::weigh(&Evidence {
+            reproducer,
+            line: &found.0,
+            kernels: &kernels,
+            usage: &usage::of(&built.output),
+            instructions: &sass::count(system, &found.1, &built.executable),
+            production: &production,
+        }))
+    }
+}
+
+/// Kernels of production's files; a folder is searched for cubins and libraries.
+fn production(session: &Session<'_>, paths: &[Utf8PathBuf]) -> Result<Vec<(String, Vec<Kernel>)>, Failure> {
+    let system = session.system;
+    let mut files = vec![];
+    let mut waiting: Vec<Utf8PathBuf> = paths.iter().rev().cloned().collect();
+    while let Some(path) = waiting.pop() {
+        if system.is_folder(&path) {
+            waiting.extend(system.list(&path).into_iter().rev().map(|name| path.join(name)));
+        } else if paths.contains(&path) || path.extension().is_some_and(|e| ["cubin", "so", "fatbin", "o"].contains(&e))
+        {
+            let kernels = kernels::of(&system.read(&path)?);
+            if kernels.is_empty() && paths.contains(&path) {
+                let message = format!("{path} holds no kernel: it is no cubin, fat binary or library with one");
+                return Err(Failure::input(Diagnostic::error("K-OPTION", message)));
+            }
+            files.push((path.into_string(), kernels));
+        }
+    }
+    Ok(files)
+}
+
+fn show(session: &mut Session<'_>, fidelity: &Fidelity) -> Result<(), Failure> {
+    let level = match fidelity.level {
+        Level::Proven => "proven",
+        Level::Partial => "partial",
+        Level::Unknown => "unknown",
+    };
+    let mut rows = vec![("fidelity", format!("{level}: {}", fidelity.why))];
+    rows.extend(fidelity.symbol.iter().map(|symbol| ("symbol", symbol.clone())));
+    rows.extend(fidelity.usage.iter().map(|u| {
+        let text = format!(
+            "{} of a thread; {} bytes stored and {} loaded by spills; {} bytes of static shared memory",
+            u.registers, u.spill_stores, u.spill_loads, u.shared_memory
+        );
+        ("registers", text)
+    }));
+    let mut counts: Vec<(&String, &u64)> = fidelity.instructions.iter().collect();
+    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    let total: u64 = fidelity.instructions.values().sum();
+    if total > 0 {
+        let most: Vec<String> = counts.iter().take(8).map(|(name, count)| format!("{name} {count}")).collect();
+        rows.push(("instructions", format!("{total}: {} …", most.join(", "))));
+    }
+    let named = fidelity.arguments.iter().filter(|a| a.same == Some(false));
+    rows.extend(named.map(|a| ("differs", format!("`{}` was built as `{}`", a.transcribed, a.built))));
+    rows.extend(fidelity.flags.iter().map(|flag| ("flag", flag.clone())));
+    if let Some(Comparison { file, equal, difference }) = &fidelity.production {
+        let word = if *equal { "equal" } else { "different" };
+        let more = difference.as_ref().map_or_else(String::new, |d| format!("; {d}"));
+        rows.push(("production", format!("{word}: {file}{more}")));
+    }
+    for (name, value) in rows {
+        writeln!(session.out(), "{name:<13} {value}")?;
+    }
+    Ok(())
 }
 
 fn load(session: &Session<'_>, folder: &Utf8Path) -> Result<Reproducer, Failure> {
@@ -82,12 +179,7 @@ pub fn built(
     tools: &Tools,
 ) -> Result<Built, Failure> {
     let system = session.system;
-    let here = || gpu::list(system).first().and_then(|found| found.arch.parse().ok());
-    let line = BuildLine::new(&reproducer.compile, tools.arch.or_else(here));
-    let found = toolchain::find(system, tools.nvcc.as_deref(), line.host_compiler()).map_err(Failure::cannot_test)?;
-    if let Some(refusal) = line.gpu.and_then(|arch| fit::refusal(system, &found, arch)) {
-        return Err(Failure::cannot_test(refusal));
-    }
+    let (line, found) = tools.find(session, reproducer)?;
     let job = Job { folder, name: &reproducer.name, line: &line, launcher: tools.launcher.as_deref() };
     let spinner = spinner(&reproducer.name);
     let result = build::build(system, &found, &job, &mut |_| {});

@@ -103,6 +103,7 @@ struct Reader {
     replacements: Vec<Replacement>,
     line_info: bool,
     debug: bool,
+    verbose: bool,
 }
 
 const INCLUDE: [&str; 4] = ["-isystem", "--include-path", "--system-include", "-I"];
@@ -133,6 +134,8 @@ impl Reader {
             return count;
         }
         self.line_info |= ["-lineinfo", "--generate-line-info", "-generate-line-info"].contains(&words[0]);
+        let verbose = ["-Xptxas", "--ptxas-options"].contains(&name) && joined.or(words.get(1).copied()) == Some("-v");
+        self.verbose |= verbose || ["-Xptxas=-v", "--resource-usage", "-res-usage"].contains(&words[0]);
         self.debug |= ["-G", "--device-debug"].contains(&words[0]);
         self.kept.push(words[0].to_owned());
         1
@@ -171,6 +174,10 @@ impl Reader {
         if !self.line_info && !self.debug {
             let why = "a waiting or faulting warp is shown with its source line";
             additions.push(Addition { arguments: vec!["-lineinfo".to_owned()], why });
+        }
+        if !self.verbose {
+            let why = "registers and spills of the kernel are told";
+            additions.push(Addition { arguments: vec!["-Xptxas=-v".to_owned()], why });
         }
         additions.push(Addition {
             arguments: ["-cudart", "shared", &format!("-L{LINK_FOLDER}")].map(str::to_owned).to_vec(),
@@ -268,6 +275,7 @@ mod tests {
         assert!(built.replacements.is_empty());
         let added = ["-lineinfo", "-cudart", "shared", "-Llink"];
         assert_eq!(&built.arguments()[words.len()..words.len() + 4], added);
+        assert!(line(&["-w"], None).arguments().contains(&"-Xptxas=-v".to_owned()));
     }
 
     #[test]
