@@ -13,6 +13,8 @@ pub enum Family {
     Clang,
     /// hipcc.
     Hipcc,
+    /// The run-time compiler, which has no command line.
+    Nvrtc,
 }
 
 /// The last component of a compiler's path.

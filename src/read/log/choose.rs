@@ -63,7 +63,7 @@ fn is_end_of(end: &str, path: &str) -> bool {
 /// How well a command suits; smaller is better.
 pub fn rank(found: &Found) -> (u8, u8, bool) {
     let family = match found.family {
-        Family::Nvcc => 0,
+        Family::Nvcc | Family::Nvrtc => 0,
         Family::Clang | Family::Hipcc => 1,
     };
     let kind = match found.kind {

@@ -1,12 +1,10 @@
 //! What the lines around a command say about it: its folder, flags from the environment, response files.
 
-use super::anchor::Family;
 use super::argument::{self, Argument};
 use super::decode;
-use super::locate::Located;
 use super::logical::Logical;
 use super::table::OptionTable;
-use super::word::{Mapped, Position};
+use super::word::{Mapped, Position, Word};
 
 /// At most this many bytes of pasted response files are kept.
 const MOST_RESPONSE_BYTES: usize = 4 << 20;
@@ -23,16 +21,19 @@ pub struct EnvironmentFlags {
 impl EnvironmentFlags {
     /// Puts the flags before and behind the arguments of a command, unless its own line unsets or replaces them; gives how
     /// many there were.
-    pub fn add(&self, located: &Located, arguments: &mut Vec<Argument>, table: &'static OptionTable) -> usize {
-        if located.family != Family::Nvcc {
-            return 0;
-        }
+    pub fn add(
+        &self,
+        before: &[Word],
+        at: Position,
+        arguments: &mut Vec<Argument>,
+        table: &'static OptionTable,
+    ) -> usize {
         let flags = |name: &str, seen: &Option<Mapped>| -> Vec<Argument> {
-            let own = located.before.iter().rev().find_map(|w| w.text.strip_prefix(name)?.strip_prefix('='));
-            let unset = located.before.windows(2).any(|pair| pair[0].text == "-u" && pair[1].text == name)
-                || located.before.iter().any(|w| w.text == "-i" || w.text == "-");
+            let own = before.iter().rev().find_map(|w| w.text.strip_prefix(name)?.strip_prefix('='));
+            let unset = before.windows(2).any(|pair| pair[0].text == "-u" && pair[1].text == name)
+                || before.iter().any(|w| w.text == "-i" || w.text == "-");
             let text = match (own, seen) {
-                (Some(own), _) => Mapped::of(own.as_bytes(), located.compiler.at),
+                (Some(own), _) => Mapped::of(own.as_bytes(), at),
                 (None, Some(seen)) if !unset => seen.clone(),
                 _ => return vec![],
             };

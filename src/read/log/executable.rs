@@ -1,5 +1,6 @@
 //! From a logged command to the flags of an executable: what is kept, dropped, changed, and why.
 
+use super::anchor::Family;
 use super::argument::{Argument, ArgumentKind};
 use super::danger;
 use super::found::Found;
@@ -147,6 +148,11 @@ impl Context<'_> {
             let now = format!("-gencode=arch=compute_{number},code=sm_{number}");
             return Outcome::Change(vec![now], format!("the production GPU's architecture, from --arch {arch}"), false);
         }
+        if self.found.family == Family::Nvrtc {
+            let number = value.trim_start_matches("compute_").trim_start_matches("sm_");
+            let now = format!("-gencode=arch=compute_{number},code=sm_{number}");
+            return Outcome::Change(vec![now], "NVRTC compiles for this architecture alone".into(), false);
+        }
         let Some(number) = value.strip_prefix("sm_") else {
             return Outcome::Keep;
         };
@@ -200,6 +206,11 @@ impl Context<'_> {
     }
 
     fn unknown(&self, argument: &Argument) -> Outcome {
+        if self.found.family == Family::Nvrtc
+            && let Some(rule) = self.table.nvrtc_only(&argument.flag)
+        {
+            return Outcome::Drop(rule.why.clone(), false);
+        }
         if !self.options.trust && (self.table.host_runs(&argument.flag) || danger::active_anywhere(&argument.flag)) {
             return Outcome::Drop(
                 "would make the host compiler run or load a program, or write files; --trust-log keeps it".into(),

@@ -38,7 +38,7 @@ impl Fields {
         let mut out = Fields::default();
         for argument in &found.arguments {
             match found.family {
-                Family::Nvcc => {}
+                Family::Nvcc | Family::Nvrtc => {}
                 Family::Clang if OptionTable::nvcc().foreign_architecture(&argument.flag) => {
                     out.gencode.push(format!("clang:{}", argument.flag));
                     continue;

@@ -36,16 +36,7 @@ pub fn flags(variables: &Ninja, compiler_line: Option<&Logical>) -> Option<(Loca
         }
         None => (Word { text: "nvcc".into(), at: first, replaced: false, cut: false }, Logical::default()),
     };
-    let located = Located {
-        family: Family::Nvcc,
-        style: Style::Flags,
-        before: vec![],
-        compiler,
-        arguments,
-        cut: false,
-        open_list: false,
-        to_the_end: false,
-    };
+    let located = Located { style: Style::Flags, ..Located::inferred(compiler, arguments) };
     Some((located, line))
 }
 

@@ -49,6 +49,12 @@ impl Found {
         self.inputs().filter(|name| input_kind(name, language) != InputKind::Object).collect()
     }
 
+    /// The files that nvcc compiles, by their names.
+    pub fn compiled(&self) -> Vec<&str> {
+        let language = self.language_given();
+        self.inputs().filter(|name| input_kind(name, language) == InputKind::Source).collect()
+    }
+
     /// Whether `-x` names the language of the inputs.
     pub fn language_given(&self) -> bool {
         self.arguments.iter().any(|a| a.is("-x"))

@@ -46,6 +46,8 @@ pub struct Located {
     pub open_list: bool,
     /// Whether nothing follows it in its text.
     pub to_the_end: bool,
+    /// Its text as it stands, where that is how a list joined by blanks would look.
+    pub raw: Vec<u8>,
 }
 
 impl Located {
@@ -60,6 +62,7 @@ impl Located {
             cut: false,
             open_list: false,
             to_the_end: false,
+            raw: vec![],
         }
     }
 }
@@ -132,6 +135,9 @@ fn command(text: &Mapped, from: usize, anchor: Anchor, around: &Surroundings) ->
         None => located(text, anchor.family, Style::Shell, decode::shell(text, start, stop))?,
     };
     found.before = launchers(text, from, start);
+    if found.style == Style::Shell {
+        found.raw = bytes[start..end].trim_ascii().to_vec();
+    }
     Some((found, end))
 }
 
@@ -210,7 +216,7 @@ fn located(text: &Mapped, family: Family, style: Style, decoded: Decoded) -> Opt
     let arguments = words.split_off(index + 1);
     let compiler = words.pop()?;
     let cut = decoded.cut || arguments.iter().any(|w| w.cut);
-    Some((Located { family, style, before: words, compiler, arguments, cut, open_list, to_the_end }, end))
+    Some((Located { family, style, before: words, compiler, arguments, cut, open_list, to_the_end, raw: vec![] }, end))
 }
 
 fn is_compiler(word: &str, family: Family) -> bool {

@@ -165,24 +165,50 @@ fn broken(out: &Logical, next: Option<&Line>) -> Option<Joint> {
             _ => None,
         };
     }
-    if !last.to_the_end || body.is_empty() {
+    if body.is_empty() || !(last.to_the_end || last.cut) || !locate::commands(&peeled, 0).is_empty() {
         return None;
     }
+    let alone = damage(last);
+    if alone > 0 && out.lines.len() < MOST_BROKEN {
+        let with = |joint| {
+            let mut text = out.text.clone();
+            if joint == Joint::Space {
+                text.push(b" ", peeled.position(0));
+            }
+            text.append(&peeled);
+            locate::commands(&text, out.from).last().map_or(usize::MAX, damage)
+        };
+        let (nothing, space) = (with(Joint::Nothing), with(Joint::Space));
+        let wide = out.lines.last().is_some_and(|line| columns(&line.bytes) >= NARROWEST);
+        let joint =
+            if nothing < space || (nothing == space && blank == 0 && wide) { Joint::Nothing } else { Joint::Space };
+        if nothing.min(space) < alone {
+            return Some(joint);
+        }
+    }
     let table = OptionTable::nvcc();
-    let arguments = argument::parse(&last.arguments, table);
-    let waits = arguments.last().is_some_and(|a| matches!(a.kind, ArgumentKind::NoValue(_)));
-    if waits && body[0] == b'=' {
-        return Some(Joint::Nothing);
-    }
-    let first = first_word(body);
-    let known = is_option(&first, table);
-    if known && (!waits || blank > 0) && no_command_of_its_own(&peeled) {
-        return Some(Joint::Space);
-    }
-    // A path in front of options, where a value or a source is still awaited.
-    let rest = body[first.len().min(body.len())..].trim_ascii_start();
-    let path = first.contains('/') && !first.ends_with(':') && is_option(&first_word(rest), table);
-    (path && (waits || !has_source(last)) && no_command_of_its_own(&peeled)).then_some(Joint::Space)
+    let option = is_option(&first_word(body), table);
+    (option && last.to_the_end).then_some(Joint::Space)
+}
+
+/// A command is mended over at most this many lines.
+const MOST_BROKEN: usize = 64;
+
+/// How much of a compile command cannot be as it was: no source, an option without its value, words that are nothing.
+fn damage(located: &Located) -> usize {
+    let arguments = argument::parse(&located.arguments, OptionTable::nvcc());
+    let linked = arguments
+        .iter()
+        .any(|a| a.is("-dlink") || a.is("-lib") || kind::input_kind(&a.flag, false) == InputKind::Object);
+    let odd = arguments
+        .iter()
+        .filter(|a| match a.kind {
+            ArgumentKind::Unknown | ArgumentKind::NoValue(_) => true,
+            ArgumentKind::Input => kind::input_kind(&a.flag, false) == InputKind::Other,
+            ArgumentKind::Option(_) => false,
+        })
+        .count();
+    odd + 2 * usize::from(!linked && !has_source(located)) + 2 * usize::from(located.cut)
 }
 
 fn has_source(located: &Located) -> bool {
@@ -204,10 +230,6 @@ fn is_option(word: &str, table: &OptionTable) -> bool {
         Spelling::Equals(..) | Spelling::Joined(..) => true,
         Spelling::Unknown | Spelling::Input => false,
     }
-}
-
-fn no_command_of_its_own(text: &Mapped) -> bool {
-    locate::commands(text, 0).is_empty()
 }
 
 /// A run of lines of one width, cut by a terminal inside words: joined with nothing between.

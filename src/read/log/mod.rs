@@ -20,6 +20,7 @@ mod locate;
 mod logical;
 mod ninja;
 mod notices;
+mod nvrtc;
 mod options;
 mod prefix;
 mod recover;
@@ -41,3 +42,8 @@ pub use recover::{Recovered, Seen, Verdict, chosen, from_scan, recover};
 pub use scan::{Scan, scan};
 pub use table::{Action, LibraryRule, OptionSpec, OptionTable, Phase, Takes, WrapperRule};
 pub use word::{Position, Word};
+
+/// Words as nvcc reads them, by the grammar of nvcc 13.0.88.
+pub fn arguments(words: &[Word]) -> Vec<Argument> {
+    argument::parse(words, OptionTable::nvcc())
+}

@@ -5,7 +5,7 @@ use super::executable::Executable;
 use super::found::Found;
 use super::kind::{InputKind, Kind, input_kind};
 use super::locate::Style;
-use super::table::Phase;
+use super::table::{OptionTable, Phase};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 
 /// Warnings, notes and gaps of one command.
@@ -46,7 +46,7 @@ pub fn notices(found: &Found, _made: &Executable) -> Notices {
 
 fn gaps(found: &Found, out: &mut Notices) {
     let has = |names: &[&str]| found.arguments.iter().any(|a| names.iter().any(|n| a.is(n)));
-    let no_source = found.sources().is_empty();
+    let no_source = found.sources().is_empty() && found.style != Style::Nvrtc;
     if found.cut || (no_source && found.kind == Kind::Compile) {
         let checks = [
             ("gencode", has(&["-gencode", "-arch", "-code"])),
@@ -99,6 +99,11 @@ fn origin(found: &Found, out: &mut Notices) {
             )
             .at(here(), "")
             .help("paste the line that starts nvcc"),
+        ),
+        Style::Nvrtc => out.push(
+            Diagnostic::warning("K-LOG-NVRTC", "NVRTC compiled this kernel; its options are said in nvcc's words")
+                .at(here(), "options of NVRTC")
+                .because("NVRTC defines __CUDACC_RTC__ and brings its own headers: code behind #ifdef may differ"),
         ),
         _ => {}
     }
@@ -162,6 +167,19 @@ fn one(found: &Found, argument: &Argument, out: &mut Notices) {
                     .at(found.spot_of(argument), "no .cu, and no -x cu")
                     .because("flags of this command never reached a kernel"),
                 );
+            } else if input_kind(name, found.language_given()) == InputKind::Other {
+                if !out.missing.iter().any(|m| m == "boundaries of arguments") {
+                    out.missing.push("boundaries of arguments".into());
+                }
+                out.push(
+                    Diagnostic::warning(
+                        "K-LOG-STRAY",
+                        format!("`{name}` is neither an option nor a file that nvcc compiles"),
+                    )
+                    .at(found.spot_of(argument), "nvcc would stop here")
+                    .because("ps and logs that join arguments by blanks lose where one ends")
+                    .help("take /proc/PID/cmdline, a verbose build or the list that the framework prints"),
+                );
             }
         }
         ArgumentKind::NoValue(_) => {}
@@ -185,6 +203,9 @@ fn host_source(name: &str) -> bool {
 }
 
 fn unknown(found: &Found, argument: &Argument, out: &mut Notices) {
+    if found.style == Style::Nvrtc && OptionTable::nvcc().nvrtc_only(&argument.flag).is_some() {
+        return;
+    }
     let forwarded = found.arguments.iter().any(|a| {
         a.is("-forward-unknown-to-host-compiler")
             || a.is("-forward-unknown-opts")

@@ -72,7 +72,7 @@ fn tag(bytes: &[u8], close: u8) -> usize {
         return 0;
     };
     let inside = &bytes[1..end];
-    let list = inside.first().is_some_and(|b| matches!(b, b'\'' | b'"'));
+    let list = inside.iter().any(|b| matches!(b, b'\'' | b'"' | b'{'));
     let command =
         inside.starts_with(b"cd ") || inside.ends_with(b":") || memchr::memmem::find(inside, b"command: ").is_some();
     if list || command {

@@ -101,6 +101,7 @@ pub fn from_scan(scan: &Scan, options: &Options) -> Result<Recovered, Diagnostic
     let mut notes = notices(found, &made);
     several(scan, &choice, &mut notes);
     let verdict = match (notes.missing.is_empty(), notes.warns()) {
+        (true, _) if found.family == Family::Nvrtc => Verdict::Translate,
         (false, _) => Verdict::Partial,
         (true, true) => Verdict::OkWithWarnings,
         (true, false) => Verdict::Ok,
@@ -111,7 +112,7 @@ pub fn from_scan(scan: &Scan, options: &Options) -> Result<Recovered, Diagnostic
         arguments: made.kept,
         changes: made.changes,
         directory: found.directory.clone(),
-        sources: found.sources().into_iter().map(str::to_owned).collect(),
+        sources: found.compiled().into_iter().map(str::to_owned).collect(),
         at: found.place(found.at()),
         warnings: notes.warning_texts(),
     };
@@ -176,7 +177,7 @@ fn refusal(found: &Found) -> Option<Diagnostic> {
                 .at(spot, "a Windows path")
                 .help("krepro flags --format json on a Linux build of the same kernel, or build it once under WSL and paste that log"),
         ),
-        Family::Nvcc => None,
+        Family::Nvcc | Family::Nvrtc => None,
         Family::Hipcc => Some(
             Diagnostic::error("K-LOG-HIP", "a hipcc command builds for AMD GPUs, not CUDA")
                 .at(spot, "hipcc")

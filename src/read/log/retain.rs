@@ -30,9 +30,10 @@ pub struct Retained {
 
 impl Retained {
     /// Keeps a command, or counts it: a repetition, or one that is neither selected nor better than those kept.
-    pub fn add(&mut self, found: Found, select: Option<&Select>) {
-        let hash = fingerprint(&found);
-        match self.known.get(&hash) {
+    pub fn add(&mut self, found: Found, raw: &[u8], select: Option<&Select>) {
+        let keys = [fingerprint(found.argv().map(str::as_bytes)), fingerprint(std::iter::once(raw))];
+        let keys = if raw.is_empty() { &keys[..1] } else { &keys[..] };
+        match keys.iter().find_map(|key| self.known.get(key)) {
             Some(Some(index)) => return repeat(&mut self.commands[*index], found),
             Some(None) => return,
             None => {}
@@ -42,7 +43,7 @@ impl Retained {
         let better = self.best.is_none_or(|best| choose::rank(&found) < best);
         let keep = self.bytes + size <= MOST_BYTES || ((wanted || better) && self.bytes <= 4 * MOST_BYTES);
         if self.known.len() < MOST_KNOWN {
-            self.known.insert(hash, keep.then_some(self.commands.len()));
+            self.known.extend(keys.iter().map(|key| (*key, keep.then_some(self.commands.len()))));
         }
         if !keep {
             self.beyond += 1;
@@ -67,11 +68,14 @@ fn repeat(kept: &mut Found, found: Found) {
     }
 }
 
-/// Two commands are the same when their words, joined by blanks, are.
-fn fingerprint(found: &Found) -> [u8; 16] {
+/// Two commands are the same when their words, joined by blanks, are: so does a framework print its list a second time.
+fn fingerprint<'w>(words: impl Iterator<Item = &'w [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
-    for word in found.argv() {
-        hasher.update(word.as_bytes()).update(b" ");
+    for (index, word) in words.enumerate() {
+        if index > 0 {
+            hasher.update(b" ");
+        }
+        hasher.update(word);
     }
     let mut out = [0; 16];
     out.copy_from_slice(&hasher.finalize().as_bytes()[..16]);

@@ -16,12 +16,13 @@ use super::lines::{Line, Lines};
 use super::locate::{self, Located, Style};
 use super::logical::{Logical, continues, logical};
 use super::ninja::Ninja;
+use super::nvrtc;
 use super::options::Options;
 use super::response;
 use super::retain::Retained;
 use super::secrets;
 use super::table::OptionTable;
-use super::word::Mapped;
+use super::word::{Mapped, Position};
 use crate::source::Source;
 
 /// What was seen in a log.
@@ -70,7 +71,7 @@ pub fn scan<R: BufRead>(stream: R, options: &Options) -> io::Result<Scan> {
 
 /// What makes a line worth a closer look.
 static NEEDLES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"nvcc|hipcc|clang|#\$ |NVCC_(?:AP|PRE)PEND_FLAGS|(?:Enter|Leav)ing directory|cat |==> |"directory""#)
+    Regex::new(r#"nvcc|hipcc|clang|NVRTC|nvrtc|#\$ |NVCC_(?:AP|PRE)PEND_FLAGS|(?:Enter|Leav)ing directory|cat |==> |"directory""#)
         .unwrap_or_else(|e| panic!("needles: {e}"))
 });
 
@@ -113,11 +114,19 @@ impl Scanner<'_> {
         if flagfile::compiler(body).is_some() {
             self.context.flag_compiler = Some(line.clone());
         }
+        if nvrtc::matters(body)
+            && let Some(located) = nvrtc::options(&line.text, line.from)
+        {
+            return self.command(located, &line.text, line);
+        }
         self.commands(&line.text, line.from, line);
     }
 
     fn sub_command(&mut self, line: &Logical) {
         let body = line.from + 3;
+        if line.text.bytes()[body..].starts_with(b"NVCC_") {
+            self.shown_environment();
+        }
         if DryRun::begins(&line.text.bytes()[body..]) {
             self.end_dryrun();
         }
@@ -125,6 +134,16 @@ impl Scanner<'_> {
             self.dryrun_line = line.clone();
         }
         self.dryrun.line(&line.text, body);
+    }
+
+    /// nvcc shows its environment flags behind the command that was typed with -v or --dryrun: they belong to that one.
+    fn shown_environment(&mut self) {
+        let environment = &self.context.environment;
+        let Some(last) = self.kept.commands.last_mut() else { return };
+        let shows = last.arguments.iter().any(|a| a.is("-v") || a.is("--dryrun"));
+        if shows && last.from_environment == 0 {
+            last.from_environment = environment.add(&last.before, last.at(), &mut last.arguments, self.table);
+        }
     }
 
     /// Rebuilds the command of a run, unless it was typed in the log.
@@ -153,21 +172,28 @@ impl Scanner<'_> {
     fn command(&mut self, located: Located, text: &Mapped, line: &Logical) {
         let inferred = matches!(located.style, Style::DryRun | Style::Flags);
         let mut arguments = match located.family {
-            Family::Nvcc => argument::parse(&located.arguments, self.table),
+            Family::Nvcc | Family::Nvrtc => argument::parse(&located.arguments, self.table),
             Family::Clang | Family::Hipcc => argument::parse_foreign(&located.arguments, self.table),
         };
         let Some(kind) = kind::kind(located.family, &arguments) else {
             return;
         };
-        let kind = if located.style == Style::Flags { Kind::Flags } else { kind };
-        let added = if inferred { 0 } else { self.context.environment.add(&located, &mut arguments, self.table) };
+        let kind = if matches!(located.style, Style::Flags | Style::Nvrtc) { Kind::Flags } else { kind };
+        let added = if inferred || located.family != Family::Nvcc {
+            0
+        } else {
+            self.context.environment.add(&located.before, located.compiler.at, &mut arguments, self.table)
+        };
         let at = located.compiler.at;
         let directory = context::folder_of(text, at).or_else(|| self.context.directory().map(str::to_owned));
         self.context.command_in_object = Some(self.kept.commands.len());
         let (number, offset) = line.lines.first().map_or((1, 0), |l| (l.number, l.offset));
         let mut bytes = line.lines.iter().map(|l| l.bytes.as_slice()).collect::<Vec<_>>().join(&b'\n');
-        let until = usize::try_from(at.offset.saturating_sub(offset)).unwrap_or(usize::MAX);
-        secrets::mask(&mut bytes, until);
+        let within = |at: Position| usize::try_from(at.offset.saturating_sub(offset)).unwrap_or(usize::MAX);
+        secrets::mask(&mut bytes, within(at));
+        if let Some(last) = located.arguments.last() {
+            secrets::mask_behind(&mut bytes, within(last.at).saturating_add(last.text.len()));
+        }
         self.kept.add(
             Found {
                 family: located.family,
@@ -185,6 +211,7 @@ impl Scanner<'_> {
                 excerpt: Source::excerpt(self.options.name.as_str(), bytes, number, offset),
                 excerpt_offset: offset,
             },
+            &located.raw,
             self.options.select.as_ref(),
         );
     }

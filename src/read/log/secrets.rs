@@ -50,6 +50,25 @@ pub fn mask(bytes: &mut [u8], until: usize) {
     }
 }
 
+/// Overwrites the values of assignments to variables in capitals from `from` on: an environment that is printed behind a
+/// command. The length stays.
+pub fn mask_behind(bytes: &mut [u8], from: usize) {
+    let mut at = from.min(bytes.len());
+    while at < bytes.len() {
+        let name =
+            bytes[at..].iter().take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || **b == b'_').count();
+        let equals = at + name;
+        if name > 1 && bytes.get(equals) == Some(&b'=') {
+            let end =
+                equals + 1 + bytes[equals + 1..].iter().take_while(|b| !matches!(b, b'"' | b'\'' | b'\n')).count();
+            bytes[equals + 1..end].fill(b'*');
+            at = end;
+        } else {
+            at += name.max(1);
+        }
+    }
+}
+
 fn value_end(bytes: &[u8], from: usize, until: usize) -> usize {
     let mut at = from;
     let mut quote = None;
@@ -69,7 +88,14 @@ fn value_end(bytes: &[u8], from: usize, until: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::mask;
+    use super::{mask, mask_behind};
+
+    #[test]
+    fn an_environment_behind_a_command_is_gone_too() {
+        let mut line = br#"execve("nvcc", ["nvcc", "k.cu"], ["HOME=/home/me", "TOKEN=a b"]) = 0"#.to_vec();
+        mask_behind(&mut line, 30);
+        assert!(!String::from_utf8_lossy(&line).contains("home/me") && !String::from_utf8_lossy(&line).contains("a b"));
+    }
 
     #[test]
     fn values_are_gone_and_the_length_stays() {

@@ -101,13 +101,13 @@ pub struct LibraryRule {
     pub why: String,
 }
 
-/// Wrappers around a host compiler.
+/// Names that go for one reason: wrappers around a host compiler, options of NVRTC.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrapperRule {
-    /// Program names.
+    /// Names.
     pub names: Vec<String>,
-    /// Why it is replaced by the default host compiler.
+    /// Why they go.
     pub why: String,
 }
 
@@ -121,6 +121,7 @@ struct File {
     ccbin_wrapper: Vec<WrapperRule>,
     foreign_values: Vec<String>,
     foreign_architectures: Vec<String>,
+    nvrtc_only: Vec<WrapperRule>,
 }
 
 /// The grammar, with its look-ups.
@@ -236,6 +237,12 @@ impl OptionTable {
                     })
             })
         })
+    }
+
+    /// The rule for an option that only NVRTC knows; a value may follow after "=".
+    pub fn nvrtc_only(&self, option: &str) -> Option<&WrapperRule> {
+        let name = option.split('=').next().unwrap_or(option);
+        self.file.nvrtc_only.iter().find(|rule| rule.names.iter().any(|n| n == name))
     }
 
     /// Whether an option of another CUDA compiler takes the next argument as its value.
