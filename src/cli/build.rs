@@ -14,8 +14,7 @@ use crate::build::{self, Built, Job, NotBuilt, sass, usage};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::{BuildLine, GpuArch, Reproducer};
-use crate::read::record;
-use crate::source::Source;
+use crate::store::Folder;
 use crate::toolchain::{self, Toolchain, fit, gpu};
 
 /// Build a reproducer with the flags of production; nothing is built again when nothing changed
@@ -70,8 +69,9 @@ impl Build {
     /// # Errors
     /// No reproducer there (2); no fit nvcc or host compiler, or a failed build (125); file errors (74).
     pub fn run(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
-        let reproducer = load(session, &self.dir)?;
-        let built = built(session, &self.dir, &reproducer, &self.tools)?;
+        let folder = Folder::new(&self.dir);
+        let (_, reproducer) = folder.load(session.system)?;
+        let built = built(session, folder.path(), &reproducer, &self.tools)?;
         let fidelity = self.fidelity(session, &reproducer, &built)?;
         if session.global.json {
             session.print_json(&json!({ "version": 1, "build": built, "fidelity": fidelity }))?;
@@ -156,16 +156,6 @@ fn show(session: &mut Session<'_>, fidelity: &Fidelity) -> Result<(), Failure> {
         writeln!(session.out(), "{name:<13} {value}")?;
     }
     Ok(())
-}
-
-fn load(session: &Session<'_>, folder: &Utf8Path) -> Result<Reproducer, Failure> {
-    let path = folder.join("repro.toml");
-    if !session.system.is_file(&path) {
-        let diagnostic = Diagnostic::error("K-FOLDER", format!("{folder} holds no repro.toml"));
-        return Err(Failure::input(diagnostic.help("make a reproducer with `krepro new … -o DIR`")));
-    }
-    let source = Source::new(path.as_str(), session.system.read(&path)?);
-    record::parse(&source).map_err(Failure::input)
 }
 
 /// The executable of the reproducer in `folder`, built when it is stale.

@@ -5,12 +5,18 @@
 
 mod build;
 mod explain;
+mod findings;
 mod flags;
+mod new;
+mod refusal;
+mod render;
+mod run;
 mod session;
 mod toolchain;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
+use refusal::refusal;
 pub use session::{Failure, Session};
 
 use crate::exit::Exit;
@@ -42,11 +48,14 @@ enum Command {
     Build(build::Build),
     Explain(explain::Explain),
     Flags(flags::Flags),
+    New(Box<new::New>),
+    Render(render::Render),
+    Run(run::Run),
     Toolchain(toolchain::Toolchain),
 }
 
-/// Runs the process's command line.
-pub fn main() -> Exit {
+/// Runs the process's command line; gives the process's exit code, one of [`Exit`] but for `run --bisect`.
+pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -55,7 +64,7 @@ pub fn main() -> Exit {
                 Ok(()) if usage => Exit::Input,
                 Ok(()) => Exit::Success,
                 Err(_) => Exit::File,
-            };
+            } as u8;
         }
     };
     let machine = Machine;
@@ -64,9 +73,12 @@ pub fn main() -> Exit {
         Command::Build(build) => build.run(&mut session),
         Command::Explain(explain) => explain.run(&mut session),
         Command::Flags(flags) => flags.run(&mut session),
+        Command::New(new) => new.run(&mut session),
+        Command::Render(render) => render.run(&mut session),
+        Command::Run(run) => return run.run(&mut session).unwrap_or_else(|failure| session.fail(failure) as u8),
         Command::Toolchain(toolchain) => toolchain.run(&mut session),
     };
-    outcome.unwrap_or_else(|failure| session.fail(failure))
+    outcome.unwrap_or_else(|failure| session.fail(failure)) as u8
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::Global;
 use crate::diag::{Diagnostic, Diagnostics, draw};
 use crate::exit::Exit;
+use crate::store::Trouble;
 use crate::sys::System;
 
 /// What a subcommand runs with.
@@ -40,6 +41,15 @@ impl Failure {
     /// Something cannot be tested here.
     pub fn cannot_test(diagnostics: impl Into<Diagnostics>) -> Self {
         Failure { exit: Exit::CannotTest, diagnostics: diagnostics.into() }
+    }
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::File(error) => error.into(),
+            Trouble::Input(diagnostics) => Failure::input(diagnostics),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod assemble;
 pub mod constant;
 pub mod cxx;
 pub mod instantiation;
+pub mod instruction;
 pub mod log;
 pub mod manifest;
 pub mod observation;

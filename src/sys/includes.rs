@@ -17,9 +17,10 @@ const MOST: usize = 400;
 /// that holds the first header, so that a kernel's own tree is read and a whole library is not. Both kinds of
 /// conditional branches are followed; what is not found is left out.
 pub fn closure(system: &dyn System, header: &Utf8Path, folders: &[Utf8PathBuf]) -> Vec<Arc<Source>> {
-    let home = folders.iter().find(|folder| header.starts_with(folder));
+    let real = system.real_path(header);
+    let home = folders.iter().map(|folder| system.real_path(folder)).find(|folder| real.starts_with(folder));
     let mut queue = VecDeque::from([header.to_owned()]);
-    let mut seen = BTreeSet::from([system.real_path(header)]);
+    let mut seen = BTreeSet::from([real]);
     let mut sources = Vec::new();
     while let Some(path) = queue.pop_front() {
         if sources.len() == MOST {
@@ -34,8 +35,9 @@ pub fn closure(system: &dyn System, header: &Utf8Path, folders: &[Utf8PathBuf]) 
                 .chain(folders.iter().map(|folder| folder.join(name)))
                 .find(|candidate| system.is_file(candidate));
             let Some(found) = found else { continue };
-            let follow = quoted || home.is_some_and(|home| found.starts_with(home));
-            if follow && seen.insert(system.real_path(&found)) {
+            let real = system.real_path(&found);
+            let follow = quoted || home.as_ref().is_some_and(|home| real.starts_with(home));
+            if follow && seen.insert(real) {
                 queue.push_back(found);
             }
         }

@@ -47,6 +47,11 @@ impl System for Machine {
         Ok(())
     }
 
+    fn make_program(&self, path: &Utf8Path) -> io::Result<()> {
+        let permissions = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+        fs_err::set_permissions(path, permissions)
+    }
+
     fn append(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         if let Some(folder) = path.parent().filter(|p| !p.as_str().is_empty()) {
             fs_err::create_dir_all(folder)?;

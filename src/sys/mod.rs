@@ -57,6 +57,12 @@ pub trait System: Sync {
     /// The file error, naming the file.
     fn write(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()>;
 
+    /// Lets a file be run as a program.
+    ///
+    /// # Errors
+    /// The file error, naming the file.
+    fn make_program(&self, path: &Utf8Path) -> io::Result<()>;
+
     /// Adds bytes to the end of a file and waits until they are on the disk; the file and its folder are made if missing.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! From what was read to a [`Reproducer`]: the manifest's rules applied to one instantiation.
 
+mod awaited;
 mod contract;
 mod descriptor;
 mod harness;
@@ -11,6 +12,7 @@ mod terms;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use awaited::awaited;
 pub use overrides::Overrides;
 pub use terms::Evaluate;
 
@@ -31,6 +33,8 @@ pub struct Facts<'a> {
     pub header: String,
     /// How it is included, with delimiters.
     pub include: String,
+    /// Instructions in its text that not every target has.
+    pub uses: Vec<Fact<String>>,
     /// The kernel's signature.
     pub signature: KernelSignature,
     /// The emitted text.
@@ -98,14 +102,15 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
     if problems.has_errors() {
         return Err(problems);
     }
-    let mut includes = facts.manifest.harness.includes.clone();
+    let mut includes: Vec<String> = rule.map(|rule| rule.includes.clone()).unwrap_or_default();
+    includes.extend(facts.manifest.harness.includes.iter().cloned());
     includes.push(facts.include);
     Ok(Reproducer {
         version: 1,
         name: facts.name,
         scaffold: facts.manifest.name.clone(),
         descriptor_source: facts.descriptor_source,
-        kernel: KernelRef { header: facts.header, includes, signature: facts.signature, uses: vec![] },
+        kernel: KernelRef { header: facts.header, includes, signature: facts.signature, uses: facts.uses },
         instantiation: facts.instantiation,
         leaves: facts.leaves,
         contract,

@@ -5,6 +5,7 @@ use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{ElementType, Fact, Major, Operand, Origin, Parameter, Role};
 use crate::read::manifest::{Expression, KernelRule, OperandRule, Slot};
+use crate::source::Spot;
 
 const ROLES: [Role; 8] =
     [Role::A, Role::B, Role::Out, Role::Residual, Role::Bias, Role::ScaleA, Role::ScaleB, Role::Alpha];
@@ -19,7 +20,7 @@ pub(super) fn operands(
 ) -> Option<Vec<Operand>> {
     let mut list = Vec::new();
     for role in ROLES {
-        let ruled = rule.and_then(|r| r.operand.iter().find(|o| o.role == role));
+        let ruled = rule.and_then(|r| r.operand.iter().find(|o| *o.role.get_ref() == role));
         let ruled = match ruled.map(|o| terms.holds(o.when.as_ref())) {
             Some(Err(problem)) => {
                 problems.push(problem);
@@ -48,7 +49,7 @@ fn operand(
     let said = facts.overrides.contract(role.name());
     let (slot, origin) = match (&said, rule) {
         (Some((text, by)), _) => (named_slot(text, facts, by)?, Origin::Given { by: by.clone() }),
-        (None, Some(rule)) => (rule.slot.clone(), rule_origin(rule, facts, terms)),
+        (None, Some(rule)) => (rule.slot.clone(), rule_origin(rule, facts)),
         (None, None) if matches!(role, Role::A | Role::B | Role::Out) => return Err(question_role(role, facts).into()),
         (None, None) => return Ok(None),
     };
@@ -99,14 +100,9 @@ fn operand(
     }))
 }
 
-fn rule_origin(rule: &OperandRule, facts: &Facts<'_>, terms: &Terms<'_>) -> Origin {
-    let at = [&rule.leading_dimension, &rule.rows, &rule.columns, &rule.when]
-        .into_iter()
-        .flatten()
-        .next()
-        .map(|e| terms.spot(e).place())
-        .unwrap_or(crate::source::Place { file: facts.manifest_source.name().to_owned(), line: 1, column: 1 });
-    Origin::Read { at, expr: Some(format!("role {} at {}", rule.role, rule.slot)) }
+fn rule_origin(rule: &OperandRule, facts: &Facts<'_>) -> Origin {
+    let at = Spot::new(facts.manifest_source, rule.role.span()).place();
+    Origin::Read { at, expr: Some(format!("role {} at {}", rule.role.get_ref(), rule.slot)) }
 }
 
 /// A slot as the user writes it: `input 0`, `output 0`, or just a parameter's name.

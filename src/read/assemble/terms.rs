@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Facts;
 use crate::diag::Diagnostic;
 use crate::model::{Fact, Instantiation, KernelSignature, Origin, Piece};
+use crate::read::constant::Scope;
 use crate::read::manifest::{DescriptorType, Expression, When};
 use crate::source::{Source, Spot};
 
@@ -16,6 +17,12 @@ pub trait Evaluate {
     /// # Errors
     /// A sentence that says what is not known.
     fn integer(&self, expression: &str, extra: &BTreeMap<String, String>) -> Result<i128, String>;
+}
+
+impl Evaluate for Scope {
+    fn integer(&self, expression: &str, extra: &BTreeMap<String, String>) -> Result<i128, String> {
+        Scope::integer(self, expression, extra)
+    }
 }
 
 /// Evaluates with the manifest's places.

@@ -77,7 +77,7 @@ fn is_identifier(text: &str) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct OperandRule {
     /// What it is.
-    pub role: Role,
+    pub role: Spanned<Role>,
     /// Its type; for a pointer parameter it is read from the signature when absent.
     pub element: Option<ElementType>,
     /// How the kernel gets its address.
@@ -159,6 +159,9 @@ pub struct DescriptorType {
 pub struct KernelRule {
     /// Unqualified name.
     pub name: String,
+    /// Includes that its header needs before it, with their delimiters; they come before those of the manifest.
+    #[serde(default)]
+    pub includes: Vec<String>,
     /// Rows of the output.
     pub m: Option<Expression>,
     /// Columns of the output.

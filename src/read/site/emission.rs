@@ -13,6 +13,8 @@ pub struct Emission {
     pub source: Arc<Source>,
     /// The site's function; empty for a pasted block.
     pub function: String,
+    /// The function's text in the site; all of it for a pasted block.
+    pub extent: Spot,
     /// The lines, in order.
     pub lines: Vec<EmittedLine>,
     /// The leaves that were used, in the order of their first use.

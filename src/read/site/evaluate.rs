@@ -33,6 +33,7 @@ pub fn evaluate(
     let all = functions(&document);
     let chosen = choose(&document, &all, function)?;
     let mut interpreter = Interpreter::new(&document, leaves);
+    let extent = document.spot(chosen.map_or(document.root(), |function| function.outer));
     let (name, block) = match chosen {
         Some(function) => {
             interpreter.parameters = parameters(&document, function);
@@ -50,12 +51,19 @@ pub fn evaluate(
     Ok(Emission {
         source: Arc::clone(source),
         function: name,
+        extent,
         lines,
         leaves: interpreter.leaves.used.clone(),
         returned: interpreter.returned.clone(),
         assertions: interpreter.assertions,
         warnings: report::warnings(&interpreter),
     })
+}
+
+/// Whether a text prints through an emitter anywhere.
+pub fn emits(source: &Arc<Source>) -> bool {
+    let document = Document::parse(source, Grammar::Cpp, &MaskOptions::default());
+    poison::emits(&document, document.root())
 }
 
 fn choose<'a, 't>(

@@ -14,4 +14,4 @@ mod statement;
 mod tests;
 
 pub use emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
-pub use evaluate::evaluate;
+pub use evaluate::{emits, evaluate};

@@ -1,0 +1,278 @@
+//! `krepro new`: from header, code-generation site and log to a reproducer.
+
+mod bundled;
+mod compile;
+mod cutlass;
+mod include;
+mod inputs;
+mod named;
+mod write;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::json;
+
+use super::{Failure, Session};
+use crate::diag::{Diagnostic, Diagnostics, Severity};
+use crate::exit::Exit;
+use crate::model::{DescriptorSource, Fact, Instantiation, ToolchainFacts};
+use crate::pipeline;
+use crate::read::assemble::{Facts, Overrides};
+use crate::read::{assemble, constant, instantiation, instruction, signature, site};
+use crate::source::{Source, Spot};
+use crate::store::Folder;
+use crate::sys;
+
+use named::Named;
+
+/// Make a reproducer from a kernel's header, its code-generation site and a JIT log
+///
+/// The folder gets `repro.toml` (every value and where it is from), NAME.cu (the harness with the verbatim
+/// instantiation), `build.sh`, and copies of what was read under `inputs/`.
+#[derive(Debug, clap::Args)]
+pub struct New {
+    /// The kernel: its header and name
+    #[arg(long, value_name = "FILE:NAME")]
+    kernel: String,
+    /// The site that prints the instantiation: FILE:FUNCTION, or a file (or `-`) whose whole text is the instantiation
+    #[arg(long, value_name = "FILE[:FUNCTION]")]
+    site: String,
+    /// A value that the site cannot know; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// The JIT or build log that holds production's compile command, or `-`
+    #[arg(long, value_name = "FILE", required_unless_present = "profile")]
+    log: Option<Utf8PathBuf>,
+    /// A profile that `krepro flags --format toml` wrote, instead of a log
+    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    profile: Option<Utf8PathBuf>,
+    /// Which command of the log: the line it begins in, or a file it reads or makes
+    #[arg(long, value_name = "LINE|FILE")]
+    select: Option<String>,
+    /// Replace a path of the log by one of this machine; may be repeated
+    #[arg(long, value_name = "/OLD=/NEW")]
+    map: Vec<String>,
+    /// Keep options of the log that make nvcc or the host compiler run or load a program
+    #[arg(long)]
+    trust_log: bool,
+    /// The GPU that failed (sm_90a), for a log that says -arch=native
+    #[arg(long, value_name = "SM")]
+    arch: Option<String>,
+    /// What the kernel's framework supplies: a bundled name or a manifest file; found by the kernel's name when absent
+    #[arg(long, value_name = "NAME|FILE")]
+    scaffold: Option<String>,
+    /// Which descriptor is encoded where two sources differ
+    #[arg(long, value_enum, default_value = "production")]
+    descriptor: Descriptor,
+    /// What the kernel promises, where nothing read says it or it is wrong; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    contract: Vec<String>,
+    /// How it is launched, where nothing read says it or it is wrong; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    launch: Vec<String>,
+    /// The value of a scalar kernel parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    scalar: Vec<String>,
+    /// A macro that only annotates a declaration and that krepro does not know; may be repeated
+    #[arg(long, value_name = "MACRO")]
+    annotation_macro: Vec<String>,
+    /// A function that sets the bytes a barrier awaits and that krepro does not know; may be repeated
+    #[arg(long, value_name = "FUNCTION")]
+    transaction_function: Vec<String>,
+    /// Stem of the generated files; the kernel's name when absent
+    #[arg(long)]
+    name: Option<String>,
+    /// The folder to write
+    #[arg(short, long, value_name = "DIR")]
+    output: Utf8PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Descriptor {
+    /// As the code that runs in production fills it
+    Production,
+    /// As the emitted type's own constructor builds it
+    Type,
+}
+
+impl New {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Anything unreadable or unknown in what was given (2); a file that cannot be read or written (74).
+    pub fn run(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
+        let mut said = Diagnostics::new();
+        let folder = Folder::new(&self.output);
+        let (reproducer, inputs) = self.read(session, &mut said)?;
+        session.draw(&said)?;
+        let made = pipeline::make(reproducer).map_err(super::refusal)?;
+        let written = write::write(session.system, &folder, &made, &inputs)?;
+        super::findings::show(session, made.checked.findings())?;
+        if session.global.json {
+            session.print_json(&json!({
+                "version": 1,
+                "folder": folder.path(),
+                "files": written,
+                "findings": made.checked.findings(),
+                "diagnostics": said,
+            }))?;
+        } else {
+            for file in &written {
+                writeln!(session.out(), "wrote {file}")?;
+            }
+            writeln!(session.err(), "next: krepro run {}", folder.path())?;
+        }
+        Ok(Exit::Success)
+    }
+
+    /// All facts; the readers' problems are gathered and given together.
+    fn read(
+        &self,
+        session: &Session<'_>,
+        said: &mut Diagnostics,
+    ) -> Result<(crate::model::Reproducer, inputs::Inputs), Failure> {
+        let system = session.system;
+        let mut problems = Diagnostics::new();
+        let kernel = Named::parse("--kernel", &self.kernel, true, &mut problems);
+        let site = Named::parse("--site", &self.site, false, &mut problems);
+        let leaves = pairs("--set", &self.set, &mut problems);
+        let overrides = Overrides::new(
+            pairs("--contract", &self.contract, &mut problems),
+            pairs("--launch", &self.launch, &mut problems),
+            pairs("--scalar", &self.scalar, &mut problems),
+        );
+        let map = compile::mappings(&self.map, &mut problems);
+        let (Some(kernel), Some(site)) = (kernel, site) else { return Err(Failure::input(problems)) };
+        let header = Source::new(kernel.file.as_str(), system.read(&kernel.file)?);
+        let emitter = read_source(session, &site.file)?;
+        let command = compile::command(self, session, &map, said, &mut problems)?;
+        let defines = command.as_ref().map(compile::defines).unwrap_or_default();
+        let options = signature::SignatureOptions { defines, annotation_macros: self.annotation_macro.clone() };
+        let kernel_name = kernel.name.as_deref().unwrap_or_default();
+        let found = keep(signature::find(&header, kernel_name, &options), &mut problems);
+        let printed = printed(&emitter, &site, kernel_name, &leaves, said, &mut problems);
+        if let (Some(found), Some((parsed, _))) = (&found, &printed) {
+            problems.append(instantiation::check_arity(found, parsed, &[Arc::clone(&header), Arc::clone(&emitter)]));
+        }
+        let (Some(found), Some((parsed, extent)), Some(mut command)) = (found, printed, command) else {
+            return Err(Failure::input(problems));
+        };
+        if problems.has_errors() {
+            return Err(Failure::input(problems));
+        }
+        said.append(problems);
+        let (manifest_source, manifest) = bundled::manifest(system, self.scaffold.as_deref(), &found.name)?;
+        let include = include::include(system, &kernel.file, &mut command);
+        let folders = compile::include_folders(&command);
+        let headers = sys::closure(system, &kernel.file, &folders);
+        let scope = constant::Scope::new(&headers, &found, &parsed, &options);
+        let expected = constant::expected_bytes(&scope, &self.transaction_function);
+        let facts = Facts {
+            name: stem(self.name.as_deref().unwrap_or_else(|| last(&found.name)))?,
+            header: kernel.file.to_string(),
+            include,
+            uses: instruction::uses(&header),
+            awaited: assemble::awaited(&expected, &found, &parsed),
+            leaves: leaves
+                .iter()
+                .map(|(name, value)| (name.clone(), Fact::given(value.clone(), format!("--set {name}={value}"))))
+                .collect(),
+            manifest: &manifest,
+            manifest_source: &manifest_source,
+            evaluator: &scope,
+            toolchain: ToolchainFacts {
+                production_nvcc: Some(Fact::transcribed(command.compiler.clone(), command.at.clone())),
+                nvcc: None,
+                cutlass: cutlass::version(system, &folders),
+            },
+            inputs: vec![],
+            compile: command,
+            overrides: &overrides,
+            descriptor_source: match self.descriptor {
+                Descriptor::Production => DescriptorSource::Production,
+                Descriptor::Type => DescriptorSource::Type,
+            },
+            signature: found,
+            instantiation: parsed,
+        };
+        let mut reproducer = assemble::reproducer(facts).map_err(Failure::input)?;
+        let inputs = inputs::Inputs::of(&reproducer, &extent, &manifest_source);
+        reproducer.inputs = inputs.records();
+        Ok((reproducer, inputs))
+    }
+}
+
+/// The instantiation, and the text of the site that it comes from.
+fn printed(
+    emitter: &Arc<Source>,
+    site: &Named,
+    kernel: &str,
+    leaves: &BTreeMap<String, String>,
+    said: &mut Diagnostics,
+    problems: &mut Diagnostics,
+) -> Option<(Instantiation, Spot)> {
+    let select = instantiation::Select { kernel: Some(kernel.to_owned()), line: None };
+    if site.name.is_none() && !site::emits(emitter) {
+        let parsed = keep(instantiation::parse_text(emitter, &select), problems)?;
+        return Some((parsed, Spot::new(emitter, 0..emitter.bytes().len())));
+    }
+    let emission = keep(site::evaluate(emitter, site.name.as_deref(), leaves), problems)?;
+    said.append(emission.warnings.clone());
+    let parsed = keep(instantiation::parse(&emission, &select), problems)?;
+    Some((parsed, emission.extent))
+}
+
+fn read_source(session: &Session<'_>, file: &Utf8Path) -> Result<Arc<Source>, Failure> {
+    let mut bytes = Vec::new();
+    sys::open(session.system, file)?.stream.read_to_end(&mut bytes)?;
+    Ok(Source::new(file.as_str(), bytes))
+}
+
+/// The result, or its problems among the others.
+fn keep<T>(result: Result<T, Diagnostics>, problems: &mut Diagnostics) -> Option<T> {
+    result.map_err(|found| problems.append(found)).ok()
+}
+
+/// `NAME=VALUE` options as a map.
+fn pairs(option: &str, list: &[String], problems: &mut Diagnostics) -> BTreeMap<String, String> {
+    let mut map = BTreeMap::new();
+    for entry in list {
+        match entry.split_once('=').filter(|(name, _)| !name.is_empty()) {
+            Some((name, value)) => {
+                if let Some(before) = map.insert(name.to_owned(), value.to_owned()).filter(|before| before != value) {
+                    problems.push(
+                        Diagnostic::error("K-OPTION", format!("{option} {name} is given twice: {before} and {value}"))
+                            .help("leave one of them out"),
+                    );
+                }
+            }
+            None => problems.push(
+                Diagnostic::error("K-OPTION", format!("`{option} {entry}` is no assignment"))
+                    .help(format!("write {option} NAME=VALUE")),
+            ),
+        }
+    }
+    debug_assert!(problems.iter().all(|p| p.severity == Severity::Error));
+    map
+}
+
+/// The unqualified name.
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// A stem that is a file name and a C++ identifier.
+fn stem(name: &str) -> Result<String, Failure> {
+    let fit = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if fit {
+        return Ok(name.to_owned());
+    }
+    Err(Failure::input(
+        Diagnostic::error("K-OPTION", format!("`{name}` cannot be the stem of a file and a C++ name"))
+            .help("--name with letters, digits and underscores"),
+    ))
+}

@@ -1,0 +1,181 @@
+//! `krepro run`: build if stale, run the ladder, judge.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use serde_json::json;
+
+use super::{Failure, Session, findings};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::exit::Exit;
+use crate::judge::{self, Backend, Context};
+use crate::model::{Answer, Claim, DescriptorSource, Event, Outcome, Reproducer};
+use crate::read::observation::json_lines;
+use crate::store::Folder;
+use crate::sys::Ending;
+use crate::{pipeline, report, run};
+
+/// Build a reproducer if it is stale, run its ladder of controlled inputs, and answer
+///
+/// Ends with 0 (not reproduced, or refuted), 1 (wrong, or crashed), 3 (draft: the evidence does not decide), 4 (hang with a
+/// named cause), 125 (cannot test here).
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// The reproducer's folder
+    dir: Utf8PathBuf,
+    #[command(flatten)]
+    tools: super::build::Tools,
+    /// What somebody says is wrong: ratio=10, rel_l2=0.3, max_abs=5, zeros=0.5, nan, hang, nondeterministic
+    #[arg(long, value_name = "CLAIM")]
+    claim: Option<Claim>,
+    /// The output that production produced for the given inputs (docs/capture.md)
+    #[arg(long, value_name = "FILE")]
+    observed: Option<Utf8PathBuf>,
+    /// Real values of an operand: .npy, or raw bytes; may be repeated
+    #[arg(long, value_name = "ROLE=FILE")]
+    input: Vec<String>,
+    /// Only this rung; may be repeated
+    #[arg(long, value_name = "NAME")]
+    rung: Vec<String>,
+    /// Launches of each rung, compared bit for bit
+    #[arg(long, value_name = "N")]
+    launches: Option<u32>,
+    /// Longest that a launch may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    deadline: f64,
+    /// Longest that everything may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 1200.0)]
+    timeout: f64,
+    /// End with the codes of `git bisect run`
+    #[arg(long)]
+    bisect: bool,
+}
+
+impl Run {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// No reproducer there, a finding that refuses, bad inputs (2); no fit compiler or device, or a failed build (125).
+    pub fn run(self, session: &mut Session<'_>) -> Result<u8, Failure> {
+        let bisect = self.bisect;
+        let exit = self.answer(session);
+        let code = |exit: Exit| if bisect { exit.for_bisect() } else { exit as u8 };
+        match exit {
+            Ok(exit) => Ok(code(exit)),
+            Err(failure) if bisect => Ok(session.fail(failure).for_bisect()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn answer(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
+        let folder = Folder::new(&self.dir);
+        let inputs = self.inputs()?;
+        let (_, reproducer) = folder.load(session.system)?;
+        let found = pipeline::findings(&reproducer);
+        if found.refuses() {
+            return Err(super::refusal(pipeline::Stop::Refused(Box::new((reproducer, found)))));
+        }
+        findings::show(session, &found)?;
+        let built = super::build::built(session, folder.path(), &reproducer, &self.tools)?;
+        let seconds = |value: f64| Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX);
+        let start = run::Start {
+            launch_deadline: self.deadline,
+            overall: seconds(self.timeout),
+            inputs: &inputs,
+            observed: self.observed.as_deref(),
+            rungs: &self.rung,
+            launches: self.launches,
+            ..run::Start::new(&built.executable)
+        };
+        let ran = run::run(session.system, &start, &mut |_| {})?;
+        let lines = json_lines(&ran.events);
+        let context = Context {
+            backend: Backend::Gpu,
+            arch_validated: true,
+            type_descriptors: differing(&reproducer),
+            exit: match ran.ending {
+                Ending::Code(code) => Some(code),
+                _ => None,
+            },
+        };
+        let judged = judge::ladder(&reproducer.contract, &found, &lines.events, self.claim, &context);
+        let answer = judged.map_err(|reason| Failure {
+            exit: reason.exit(),
+            diagnostics: unanswered(&reason.to_string(), &lines.events, &ran.messages),
+        })?;
+        self.print(session, &answer, &lines.foreign)?;
+        Ok(exit(&answer.outcome))
+    }
+
+    fn print(&self, session: &mut Session<'_>, answer: &Answer, foreign: &[String]) -> Result<(), Failure> {
+        if session.global.json {
+            session.print_json(&json!({ "version": 1, "answer": report::json(answer), "printed": foreign }))?;
+            return Ok(());
+        }
+        for line in foreign {
+            writeln!(session.err(), "the kernel printed: {line}")?;
+        }
+        write!(session.out(), "{}", report::text(answer))?;
+        Ok(())
+    }
+
+    fn inputs(&self) -> Result<Vec<(String, Utf8PathBuf)>, Failure> {
+        let mut problems = Diagnostics::new();
+        let mut list = Vec::new();
+        for entry in &self.input {
+            match entry.split_once('=').filter(|(role, path)| !role.is_empty() && !path.is_empty()) {
+                Some((role, path)) => list.push((role.to_owned(), path.into())),
+                None => problems.push(
+                    Diagnostic::error("K-OPTION", format!("`--input {entry}` is no assignment"))
+                        .help("write --input ROLE=FILE, for example --input a=activation.npy"),
+                ),
+            }
+        }
+        if problems.is_empty() { Ok(list) } else { Err(Failure::input(problems)) }
+    }
+}
+
+/// What the process ends with for an answer.
+fn exit(outcome: &Outcome) -> Exit {
+    match outcome {
+        Outcome::NotReproduced | Outcome::Refuted { .. } => Exit::Success,
+        Outcome::Reproduced { .. } => Exit::Wrong,
+        Outcome::Draft { .. } => Exit::Draft,
+        Outcome::Hang { .. } => Exit::Hang,
+    }
+}
+
+/// Descriptors that are built from the emitted type and differ from production's.
+fn differing(reproducer: &Reproducer) -> Vec<String> {
+    if reproducer.descriptor_source != DescriptorSource::Type {
+        return vec![];
+    }
+    let differs = |pair: &&crate::model::DescriptorPair| {
+        let (type_built, production) = (pair.chosen(DescriptorSource::Type), &pair.production);
+        let values = |map: &crate::model::TensorMap| {
+            let list = |facts: &[crate::model::Fact<u64>]| facts.iter().map(|f| f.value).collect::<Vec<_>>();
+            (
+                list(&map.global_dim),
+                list(&map.global_strides),
+                list(&map.box_dim),
+                map.swizzle.value,
+                map.data_type.clone(),
+            )
+        };
+        values(type_built) != values(production)
+    };
+    reproducer.descriptors.iter().filter(differs).map(|pair| pair.name.clone()).collect()
+}
+
+/// Why there is no answer, with what the executable said on the way.
+fn unanswered(reason: &str, events: &[Event], messages: &str) -> Diagnostics {
+    let mut diagnostic = Diagnostic::error("K-RUN", reason.to_owned());
+    let said = messages.trim();
+    if !said.is_empty() && !reason.contains(said) {
+        diagnostic = diagnostic.because(said.to_owned());
+    }
+    if events.is_empty() {
+        diagnostic = diagnostic.because("the executable gave no event");
+    }
+    diagnostic.into()
+}
