@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use super::refused::refused;
 use super::{Failure, Session};
 use crate::build::fidelity::{self, Comparison, Evidence, Fidelity, Level};
 use crate::build::kernels::{self, Kernel};
@@ -175,7 +176,7 @@ pub fn built(
     let result = build::build(system, &found, &job, &mut |_| {});
     spinner.finish_and_clear();
     result.map_err(|error| match error {
-        NotBuilt::Refused { output, .. } => Failure::cannot_test(build::explain(system, folder, reproducer, &output)),
+        NotBuilt::Refused { output, .. } => Failure::cannot_test(refused(system, folder, reproducer, &output)),
         NotBuilt::Unable(diagnostics) => Failure::cannot_test(diagnostics),
         NotBuilt::File(error) => error.into(),
     })

@@ -4,11 +4,13 @@
 //! never directly, and returns what the process ends with.
 
 mod build;
+mod doctor;
 mod explain;
 mod findings;
 mod flags;
 mod new;
 mod refusal;
+mod refused;
 mod render;
 mod run;
 mod session;
@@ -46,6 +48,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Build(build::Build),
+    Doctor(doctor::Doctor),
     Explain(explain::Explain),
     Flags(flags::Flags),
     New(Box<new::New>),
@@ -71,6 +74,7 @@ pub fn main() -> u8 {
     let mut session = Session::of_process(&machine, cli.global);
     let outcome = match cli.command {
         Command::Build(build) => build.run(&mut session),
+        Command::Doctor(doctor) => doctor.run(&mut session),
         Command::Explain(explain) => explain.run(&mut session),
         Command::Flags(flags) => flags.run(&mut session),
         Command::New(new) => new.run(&mut session),
