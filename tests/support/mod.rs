@@ -155,6 +155,143 @@ pub fn simt(defect: u32) -> Reproducer {
     }
 }
 
+/// What varies between reproducers of `linear_sm90`.
+#[derive(Clone, Copy)]
+pub struct Sm90 {
+    pub batch: u64,
+    pub output: u64,
+    pub stride: u64,
+    pub reduction: u64,
+    pub residual: bool,
+    pub defect: u32,
+}
+
+/// `linear_sm90`, as its site and its manifest make it.
+pub fn sm90(v: Sm90) -> Reproducer {
+    let Sm90 { batch, output, stride, reduction, residual, defect } = v;
+    let piece = |text: &str| Fact::transcribed(text.to_owned(), place("site.cc"));
+    let columns = if batch <= 8 { 8 } else { 16 };
+    let map = |name: &str, bits: u32, rows: u64, cols: u64, stride: u64, box_rows: u64, rest: &str| {
+        format!(
+            "    using {name} = sm90::tile_map<__nv_bfloat16, {bits}, {rows}, {cols}, {stride}, {box_rows}, 64{rest}>;"
+        )
+    };
+    let object = |kind: &str, name: &str, slot: &str| {
+        format!("    {kind} {name}(static_cast<CUtensorMap *>(task_desc->{slot}));")
+    };
+    let mut lines = vec![
+        map("TMA_WEIGHT", 3, output, reduction, reduction, 64, ", 2, 4096"),
+        map("TMA_INPUT", 3, batch, reduction, reduction, batch, &format!(", 2, {}", columns * 64)),
+        map("TMA_OUTPUT", 0, batch, output, stride, batch, ""),
+    ];
+    if residual {
+        lines.push(map("TMA_RESIDUAL", 0, batch, output, stride, batch, ""));
+    }
+    lines.push(object("TMA_WEIGHT", "tma_weight", "input_tma_desc_ptrs[1][0]"));
+    lines.push(object("TMA_INPUT", "tma_input", "input_tma_desc_ptrs[0][0]"));
+    lines.push(object("TMA_OUTPUT", "tma_output", "output_tma_desc_ptrs[0][0]"));
+    if residual {
+        lines.push(object("TMA_RESIDUAL", "tma_residual", "input_tma_desc_ptrs[2][0]"));
+    }
+    let residual_type = if residual { "TMA_RESIDUAL" } else { "void" };
+    let head = format!("__nv_bfloat16, {batch}, {output}, {reduction}, 5, TMA_WEIGHT, TMA_INPUT, TMA_OUTPUT");
+    lines.push(format!("    sm90::linear_task<{head}, {residual_type}, {defect}>("));
+    lines.push("        tma_weight,".into());
+    lines.push("        tma_input,".into());
+    lines.push(if residual { "        tma_output,".into() } else { "        tma_output);".into() });
+    if residual {
+        lines.push("        &tma_residual);".into());
+    }
+
+    let descriptor =
+        |name: &str, operand: &str, dims: [u64; 2], stride: u64, rows: u64, copies, swizzle| DescriptorPair {
+            name: name.into(),
+            operand: operand.into(),
+            binding: String::new(),
+            copies: read(copies),
+            production: TensorMap {
+                data_type: "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16".into(),
+                element_bytes: 2,
+                global_dim: dims.map(read).to_vec(),
+                global_strides: vec![read(stride * 2)],
+                box_dim: [64, rows].map(read).to_vec(),
+                element_strides: vec![1, 1],
+                swizzle: read(swizzle),
+                l2_promotion: "CU_TENSOR_MAP_L2_PROMOTION_L2_128B".into(),
+            },
+            from_type: None,
+        };
+    let mut descriptors = vec![
+        descriptor("tma_weight", "b", [reduction, output], reduction, 64, 2, Swizzle::B128),
+        descriptor("tma_input", "a", [reduction, batch], reduction, batch, 2, Swizzle::B128),
+        descriptor("tma_output", "out", [output, batch], stride, batch, 1, Swizzle::None),
+    ];
+    let bind = |slot: &str, map: &str| format!("krepro_task.{slot} = buffers.map_on_device(\"{map}\");\n");
+    let mut host = String::from("krepro_task_context krepro_task{};\n")
+        + &bind("input_tma_desc_ptrs[0][0]", "tma_input")
+        + &bind("input_tma_desc_ptrs[1][0]", "tma_weight")
+        + &bind("output_tma_desc_ptrs[0][0]", "tma_output");
+    let with_stride = |mut operand: Operand| {
+        operand.leading_dimension = read(stride);
+        operand
+    };
+    let mut operands = vec![
+        operand(Role::A, batch, reduction, "input 0"),
+        operand(Role::B, output, reduction, "input 1"),
+        with_stride(operand(Role::Out, batch, output, "output 0")),
+    ];
+    let mut epilogue = vec![read(EpilogueStep::Round { to: ElementType::Bf16 })];
+    if residual {
+        descriptors.push(descriptor("tma_residual", "residual", [output, batch], stride, batch, 1, Swizzle::None));
+        host += &bind("input_tma_desc_ptrs[2][0]", "tma_residual");
+        operands.push(with_stride(operand(Role::Residual, batch, output, "input 2")));
+        epilogue.push(read(EpilogueStep::Add { operand: Role::Residual }));
+        epilogue.push(read(EpilogueStep::Round { to: ElementType::Bf16 }));
+    }
+    let mut reproducer = simt(0);
+    reproducer.name = "linear_sm90".into();
+    reproducer.scaffold = "linear_sm90".into();
+    reproducer.kernel.header = "examples/linear_sm90/linear_sm90.cuh".into();
+    reproducer.kernel.includes = vec!["\"linear_sm90.cuh\"".into()];
+    reproducer.kernel.signature.name = "sm90::linear_task".into();
+    reproducer.instantiation.lines = lines;
+    reproducer.instantiation.kernel = piece("sm90::linear_task");
+    reproducer.instantiation.template_arguments =
+        head.split(", ").chain([residual_type]).map(piece).chain([piece(&defect.to_string())]).collect();
+    reproducer.contract.m = read(batch);
+    reproducer.contract.n = read(output);
+    reproducer.contract.k = read(reduction);
+    reproducer.contract.accumulator = read(Accumulator::F32TensorCore);
+    reproducer.contract.epilogue = epilogue;
+    reproducer.contract.operands = operands;
+    reproducer.contract.tile =
+        Tile { m: Some(read(columns)), n: Some(read(64)), k: Some(read(128)), stages: Some(read(5)) };
+    reproducer.descriptors = descriptors;
+    reproducer.launch = launch(LaunchKind::Wrapped, 256, [1, 1, 1], 160 * 1024);
+    reproducer.launch.launch_bounds = Some(read("256, 1".to_owned()));
+    reproducer.harness = HarnessText {
+        declarations: "struct krepro_task_context {\n  void *input_tma_desc_ptrs[4][1];\n  void *output_tma_desc_ptrs[1][1];\n};\n"
+            .into(),
+        parameters: "const __grid_constant__ krepro_task_context krepro_task".into(),
+        prologue: "krepro_task_context const *task_desc = &krepro_task;".into(),
+        host,
+        arguments: vec!["krepro_task".into()],
+    };
+    reproducer.compile = compile(
+        &[
+            "-O3",
+            "-std=c++17",
+            "-rdc=false",
+            "-use_fast_math",
+            "--expt-relaxed-constexpr",
+            "-DENGINE_TARGET=90",
+            "-gencode=arch=compute_90a,code=sm_90a",
+        ],
+        &example("linear_sm90"),
+    );
+    reproducer
+}
+
 /// Renders into a folder and runs its `build.sh`; the executable's path.
 pub fn build(toolchain: &Toolchain, folder: &Path, reproducer: Reproducer) -> PathBuf {
     let name = reproducer.name.clone();
