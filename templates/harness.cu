@@ -50,7 +50,7 @@ namespace krepro {
 <$ for d in descriptors $>    // <@ d.name | comment @>, from <@ d.source | comment @>: <@ d.copies @> load(s) of <@ d.box_bytes @> bytes a barrier phase
     {<@ d.name | cpp_string @>, Role::<@ d.operand @>, <@ d.data_type | verbatim @>, <@ d.rank @>,
      {<@ d.global_dim | verbatim @>}, {<@ d.global_strides | verbatim @>}, {<@ d.box_dim | verbatim @>}, {<@ d.element_strides | verbatim @>},
-     <@ d.swizzle @>, <@ d.l2_promotion | verbatim @>},
+     <@ d.swizzle @>, <@ d.l2_promotion | verbatim @>, <@ d.out_of_bounds @>},
 <$ endfor $>};
 
 <$ endif $>inline const Problem problem = {

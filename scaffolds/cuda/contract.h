@@ -53,6 +53,7 @@ struct Descriptor {
   std::uint32_t element_strides[5];
   int swizzle;
   int l2_promotion;
+  int out_of_bounds;
 };
 
 struct LaunchShape {

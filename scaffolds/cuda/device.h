@@ -84,7 +84,7 @@ inline std::string encode_map(const Descriptor& d, void* address, CUtensorMap& m
   const CUresult result = reinterpret_cast<Encode>(driver_function("cuTensorMapEncodeTiled"))(
       &map, static_cast<CUtensorMapDataType>(d.data_type), d.rank, address, dims, strides, box, steps,
       CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(d.swizzle),
-      static_cast<CUtensorMapL2promotion>(d.l2_promotion), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      static_cast<CUtensorMapL2promotion>(d.l2_promotion), static_cast<CUtensorMapFloatOOBfill>(d.out_of_bounds));
   if (result == CUDA_SUCCESS) return "";
   const char* text = nullptr;
   reinterpret_cast<ErrorText>(driver_function("cuGetErrorString"))(result, &text);

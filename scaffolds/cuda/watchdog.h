@@ -44,7 +44,7 @@ inline std::string find_debugger() {
 }
 
 inline std::string debugger_command() {
-  return "cuda-gdb --batch -p " + std::to_string(getpid()) + " -ex 'info cuda kernels' -ex 'info cuda warps' -ex backtrace";
+  return "cuda-gdb --batch -p " + std::to_string(getpid()) + " -ex 'info cuda kernels' -ex 'info cuda threads' -ex backtrace";
 }
 
 // Runs the debugger in a process of its own, which also ends it after `limit_s`: while it is attached this process stands
@@ -59,7 +59,7 @@ inline std::string backtrace(double limit_s) {
   prctl(PR_SET_PTRACER, ~0ul, 0, 0, 0);
 #endif
   const std::string self = std::to_string(getpid());
-  const char* const words[] = {debugger.c_str(), "--nx", "--batch", "-p", self.c_str(), "-ex", "info cuda kernels", "-ex", "info cuda lines",
+  const char* const words[] = {debugger.c_str(), "--nx", "--batch", "-p", self.c_str(), "-ex", "info cuda kernels", "-ex", "info cuda threads",
                                "-ex", "backtrace", nullptr};
   const pid_t keeper = fork();
   if (keeper == 0) {

@@ -42,6 +42,7 @@ struct DescriptorView {
     element_strides: String,
     swizzle: &'static str,
     l2_promotion: String,
+    out_of_bounds: &'static str,
 }
 
 #[derive(Serialize)]
@@ -231,6 +232,7 @@ fn descriptors(reproducer: &Reproducer) -> Vec<DescriptorView> {
                 element_strides: list(map.element_strides.iter().copied()),
                 swizzle: map.swizzle.value.driver_name(),
                 l2_promotion: map.l2_promotion.clone(),
+                out_of_bounds: map.out_of_bounds.driver_name(),
             }
         })
         .collect()

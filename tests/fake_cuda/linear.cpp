@@ -61,7 +61,7 @@ const krepro::Step epilogue[] = {
 };
 const krepro::Descriptor descriptors[] = {
     {"tma_a", krepro::Role::a, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, {k, m}, {a_ld * 2}, {16, 5}, {1, 1},
-     CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B},
+     CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE},
 };
 const krepro::Problem problem = {
     "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, false, false, operands, 4, epilogue, 2,

@@ -66,13 +66,14 @@ fn launch(kind: LaunchKind, threads: u64, grid: [u64; 3], shared: u64) -> Launch
 
 /// `simt_linear`, batch 16, output 256, reduction 1024, with a planted defect.
 pub fn simt(defect: u32) -> Reproducer {
-    let (m, n, k) = (16, 256, 1024);
+    simt_of([16, 256, 1024], defect)
+}
+
+/// `simt_linear` of another shape.
+pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
     let piece = |text: &str| Fact::transcribed(text.to_owned(), place("site.cc"));
-    let arguments: Vec<String> = ["__nv_bfloat16", "16", "256", "1024", "32", "2"]
-        .into_iter()
-        .map(str::to_owned)
-        .chain([defect.to_string()])
-        .collect();
+    let arguments: Vec<String> =
+        format!("__nv_bfloat16, {m}, {n}, {k}, 32, 2, {defect}").split(", ").map(str::to_owned).collect();
     Reproducer {
         version: 1,
         name: "simt_linear".into(),
@@ -218,6 +219,7 @@ pub fn sm90(v: Sm90) -> Reproducer {
                 element_strides: vec![1, 1],
                 swizzle: read(swizzle),
                 l2_promotion: "CU_TENSOR_MAP_L2_PROMOTION_L2_128B".into(),
+                out_of_bounds: OutOfBounds::Zeros,
             },
             from_type: None,
         };
@@ -295,10 +297,7 @@ pub fn sm90(v: Sm90) -> Reproducer {
 /// Renders into a folder and runs its `build.sh`; the executable's path.
 pub fn build(toolchain: &Toolchain, folder: &Path, reproducer: Reproducer) -> PathBuf {
     let name = reproducer.name.clone();
-    let rendered = krepro::render::render(&Checked::new(reproducer, Findings::default()).unwrap()).unwrap();
-    for file in rendered.files {
-        fs_err::write(folder.join(file.name), file.text).unwrap();
-    }
+    write(folder, reproducer);
     let output = Command::new("sh").arg(folder.join("build.sh")).env("NVCC", &toolchain.nvcc).output().unwrap();
     assert!(
         output.status.success(),
@@ -307,4 +306,12 @@ pub fn build(toolchain: &Toolchain, folder: &Path, reproducer: Reproducer) -> Pa
         String::from_utf8_lossy(&output.stderr)
     );
     folder.join("build").join(name)
+}
+
+/// Renders into a folder.
+pub fn write(folder: &Path, reproducer: Reproducer) {
+    let rendered = krepro::render::render(&Checked::new(reproducer, Findings::default()).unwrap()).unwrap();
+    for file in rendered.files {
+        fs_err::write(folder.join(file.name), file.text).unwrap();
+    }
 }
