@@ -108,7 +108,7 @@ pub fn squeeze(text: &str) -> String {
         if gap {
             let word = |c: char| c.is_alphanumeric() || c == '_' || c == '"';
             let between = out.chars().next_back().is_some_and(|last| {
-                (word(last) && word(c)) || ("+-*/%<>=?:&|,".contains(last) && last != '<') || "+-*/%=?&|".contains(c)
+                (word(last) && word(c)) || "+-*/%<>=?:&|,".contains(last) || "+-*/%<>=?:&|".contains(c)
             });
             if between {
                 out.push(' ');

@@ -17,6 +17,8 @@ pub struct Emission {
     pub extent: Spot,
     /// The lines, in order.
     pub lines: Vec<EmittedLine>,
+    /// Whether the last line ends in a newline.
+    pub terminated: bool,
     /// The leaves that were used, in the order of their first use.
     pub leaves: Vec<UsedLeaf>,
     /// The expression that the site returns, when it returns one.
@@ -28,9 +30,13 @@ pub struct Emission {
 }
 
 impl Emission {
-    /// The text, byte-equal to what the generator prints: each line with its newline.
+    /// The text, byte-equal to what the generator prints.
     pub fn text(&self) -> String {
-        self.lines.iter().fold(String::new(), |out, line| out + &line.text + "\n")
+        let mut out = self.lines.iter().fold(String::new(), |out, line| out + &line.text + "\n");
+        if !self.terminated {
+            out.pop();
+        }
+        out
     }
 }
 

@@ -4,15 +4,12 @@ use tree_sitter::Node;
 
 use super::emission::SegmentOrigin;
 use super::interpreter::Interpreter;
-use super::line::Pieces;
 use super::poison;
 use crate::diag::Diagnostic;
 use crate::read::cxx::callee::Callee;
-use crate::read::cxx::document::{children, span};
-use crate::read::cxx::literal;
+use crate::read::cxx::document::children;
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
 use crate::read::cxx::value::Value;
-use crate::source::Spot;
 
 impl Interpreter<'_> {
     /// Runs a call that stands as a statement, if it is one that matters here.
@@ -71,7 +68,7 @@ impl Interpreter<'_> {
 
     fn emission(&mut self, node: Node<'_>, callee: &Callee<'_>, receiver: &str) {
         let (format, arguments) = (callee.arguments[0], &callee.arguments[1..]);
-        let mut pieces = match self.pieces(format) {
+        let mut pieces = match self.text_pieces(format) {
             Ok(pieces) => pieces,
             Err(problems) => return self.note(problems),
         };
@@ -103,7 +100,7 @@ impl Interpreter<'_> {
     }
 
     /// An argument as the emitter prints it.
-    fn printed(&mut self, node: Node<'_>) -> Result<(String, SegmentOrigin), Problems> {
+    pub fn printed(&mut self, node: Node<'_>) -> Result<(String, SegmentOrigin), Problems> {
         let value = self.value(node)?;
         let expr = self.document.squeezed(node);
         let printable = match &value.value {
@@ -118,31 +115,5 @@ impl Interpreter<'_> {
         let at = self.document.spot(node);
         let leaves = value.leaves.iter().cloned().collect();
         Ok((value.value.to_string(), SegmentOrigin::Value { at, expr, leaves }))
-    }
-
-    /// A format text with the origin of its parts.
-    fn pieces(&mut self, node: Node<'_>) -> Result<Pieces, Problems> {
-        let mut out = Pieces::default();
-        let parts = if node.kind() == "concatenated_string" { children(node) } else { vec![node] };
-        for part in parts {
-            let text = self.document.text(part).into_owned();
-            match literal::string(&text).filter(|_| part.kind().ends_with("string_literal")) {
-                Some(decoded) => {
-                    let start = span(part).start;
-                    for (index, (at, from, length)) in decoded.runs.iter().enumerate() {
-                        let end = decoded.runs.get(index + 1).map_or(text.len() - 1, |next| next.1);
-                        let escape = text.as_bytes().get(*from) == Some(&b'\\') && !text.contains("R\"");
-                        let until = if escape { end } else { from + length };
-                        let spot = Spot::new(&self.document.source, start + from..start + until);
-                        out.0.push((decoded.text[*at..at + length].to_owned(), SegmentOrigin::Literal { at: spot }));
-                    }
-                }
-                None => {
-                    let (text, origin) = self.printed(part)?;
-                    out.0.push((text, origin));
-                }
-            }
-        }
-        Ok(out)
     }
 }

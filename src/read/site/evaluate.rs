@@ -47,12 +47,16 @@ pub fn evaluate(
     if errors.has_errors() {
         return Err(errors);
     }
-    let lines = lines(&interpreter, &document, block, &name)?;
+    let (lines, terminated) = match &interpreter.result {
+        Some(text) if interpreter.emitters.iter().all(|(_, emitter)| emitter.lines.is_empty()) => text.lines(),
+        _ => (lines(&interpreter, &document, block, &name)?, true),
+    };
     Ok(Emission {
         source: Arc::clone(source),
         function: name,
         extent,
         lines,
+        terminated,
         leaves: interpreter.leaves.used.clone(),
         returned: interpreter.returned.clone(),
         assertions: interpreter.assertions,
@@ -76,7 +80,9 @@ fn choose<'a, 't>(
     let Some(wanted) = wanted else {
         let emitting: Vec<_> =
             all.iter().filter(defined).filter(|f| f.body.is_some_and(|b| poison::emits(document, b))).collect();
+        let bodies: Vec<_> = all.iter().filter(defined).collect();
         return match emitting[..] {
+            [] if bodies.len() == 1 => Ok(Some(bodies[0])),
             [] => Ok(None),
             [one] => Ok(Some(one)),
             _ => {

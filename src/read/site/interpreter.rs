@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 use super::leaves::{Leaves, compact};
-use super::line::Emitter;
+use super::line::{Emitter, Pieces};
 use super::scope::{Scopes, State, Variable};
+use super::text::is_format;
 use crate::diag::Diagnostics;
 use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{Document, children};
@@ -36,6 +37,8 @@ pub struct Interpreter<'d> {
     pub computed: BTreeMap<String, Spot>,
     /// What the site returns.
     pub returned: Option<Spot>,
+    /// The text that it returns, when it prints by returning.
+    pub result: Option<Pieces>,
     /// Assertions that hold.
     pub assertions: usize,
     /// Above 0 while both branches of an unknown condition are walked.
@@ -58,6 +61,7 @@ impl<'d> Interpreter<'d> {
             errors: Diagnostics::new(),
             computed: BTreeMap::new(),
             returned: None,
+            result: None,
             assertions: 0,
             speculative: 0,
             steps: 0,
@@ -218,10 +222,21 @@ impl Names for Interpreter<'_> {
         self.unknown(node, text)
     }
 
-    fn call(&mut self, document: &Document, node: Node<'_>, _: &Callee<'_>) -> Option<Outcome> {
+    fn call(&mut self, document: &Document, node: Node<'_>, callee: &Callee<'_>) -> Option<Outcome> {
         let text = compact(&document.squeezed(node));
         let declared = self.parameter_type(&text).unwrap_or_default();
-        self.leaves.take(&text, &declared, None, &document.spot(node)).map(Ok)
+        if let Some(value) = self.leaves.take(&text, &declared, None, &document.spot(node)) {
+            return Some(Ok(value));
+        }
+        if is_format(callee) {
+            return Some(self.formatted(node, callee).map(|pieces| self.as_value(&pieces)));
+        }
+        if callee.last() == "str" && callee.arguments.is_empty() {
+            let name = document.squeezed(callee.receiver?);
+            let pieces = self.scopes.get(&name)?.text.clone()?;
+            return Some(Ok(self.as_value(&pieces)));
+        }
+        None
     }
 
     fn size_of(&mut self, document: &Document, node: Node<'_>) -> Outcome {

@@ -10,6 +10,11 @@ const INDENT: usize = 2;
 pub struct Pieces(pub Vec<(String, SegmentOrigin)>);
 
 impl Pieces {
+    /// The whole text.
+    pub fn text(&self) -> String {
+        self.0.iter().map(|(text, _)| text.as_str()).collect()
+    }
+
     /// The number of placeholders.
     pub fn placeholders(&self) -> usize {
         self.0.iter().map(|(text, _)| text.matches('$').count()).sum()
@@ -17,28 +22,51 @@ impl Pieces {
 
     /// Puts a value in place of the first `$`, as the emitter does: one within an earlier value counts too.
     pub fn fill(&mut self, value: &str, origin: SegmentOrigin) {
-        let Some(index) = self.0.iter().position(|(text, _)| text.contains('$')) else { return };
-        let (text, from) = self.0.remove(index);
-        let at = text.find('$').unwrap_or_default();
-        let (before, after) = split(from, at, text.len());
-        self.0.insert(index, (text[at + 1..].to_owned(), after));
-        self.0.insert(index, (value.to_owned(), origin));
-        self.0.insert(index, (text[..at].to_owned(), before));
+        let Some(at) = self.text().find('$') else { return };
+        let mut out = self.slice(0..at);
+        out.0.push((value.to_owned(), origin));
+        out.0.extend(self.slice(at + 1..usize::MAX).0);
+        *self = out;
+    }
+
+    /// The pieces of a byte range of the text.
+    pub fn slice(&self, range: std::ops::Range<usize>) -> Pieces {
+        let mut out = Pieces::default();
+        let mut start = 0;
+        for (text, from) in &self.0 {
+            let (begin, end) = (range.start.max(start), range.end.min(start + text.len()));
+            if begin < end {
+                let within = begin - start..end - start;
+                out.0.push((text[within.clone()].to_owned(), part(from, within, text.len())));
+            }
+            start += text.len();
+        }
+        out
+    }
+
+    /// The lines of the text, and whether the last one has its newline.
+    pub fn lines(&self) -> (Vec<EmittedLine>, bool) {
+        let text = self.text();
+        let mut lines = vec![];
+        let mut from = 0;
+        for line in text.split_inclusive('\n') {
+            let length = line.strip_suffix('\n').unwrap_or(line).len();
+            lines.push(join(self.slice(from..from + length).0));
+            from += line.len();
+        }
+        (lines, text.is_empty() || text.ends_with('\n'))
     }
 }
 
-/// The origins of the parts before and after the byte at `at`.
-fn split(from: SegmentOrigin, at: usize, length: usize) -> (SegmentOrigin, SegmentOrigin) {
+/// The origin of a part of a piece.
+fn part(from: &SegmentOrigin, within: std::ops::Range<usize>, length: usize) -> SegmentOrigin {
     match from {
-        SegmentOrigin::Literal { at: spot } if spot.span.end - spot.span.start == length => {
-            let part = |start, end| {
-                let mut part = spot.clone();
-                part.span = (spot.span.start + start..spot.span.start + end).into();
-                SegmentOrigin::Literal { at: part }
-            };
-            (part(0, at), part(at + 1, length))
+        SegmentOrigin::Literal { at } if at.span.end - at.span.start == length => {
+            let mut part = at.clone();
+            part.span = (at.span.start + within.start..at.span.start + within.end).into();
+            SegmentOrigin::Literal { at: part }
         }
-        other => (other.clone(), other),
+        other => other.clone(),
     }
 }
 
@@ -106,8 +134,10 @@ mod tests {
         assert_eq!(text.placeholders(), 2);
         text.fill("<$>", SegmentOrigin::Indent);
         text.fill("x", SegmentOrigin::Indent);
-        let joined: String = text.0.iter().map(|(t, _)| t.as_str()).collect();
-        assert_eq!(joined, "a <x> b $");
+        assert_eq!(text.text(), "a <x> b $");
+        let (lines, terminated) = pieces("a\n\nb").lines();
+        assert_eq!(lines.iter().map(|l| l.text.as_str()).collect::<Vec<_>>(), ["a", "", "b"]);
+        assert!(!terminated);
     }
 
     #[test]

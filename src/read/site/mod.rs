@@ -3,6 +3,7 @@
 mod emission;
 mod emit;
 mod evaluate;
+mod format;
 mod interpreter;
 mod leaves;
 mod line;
@@ -12,6 +13,7 @@ mod scope;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
 pub use evaluate::{emits, evaluate};

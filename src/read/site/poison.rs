@@ -18,10 +18,25 @@ pub fn is_emission(callee: &Callee<'_>) -> bool {
         && !callee.arguments.is_empty()
 }
 
-/// Whether something within emits.
+/// Whether something within emits: a call of an emitter, a format call, an insertion into a stream.
 pub fn emits(document: &Document, node: Node<'_>) -> bool {
-    any(node, |inner| {
-        inner.kind() == "call_expression" && Callee::of(document, inner).is_some_and(|callee| is_emission(&callee))
+    any(node, |inner| match inner.kind() {
+        "call_expression" => {
+            Callee::of(document, inner).is_some_and(|callee| is_emission(&callee) || super::text::is_format(&callee))
+        }
+        "binary_expression" => {
+            inner.child_by_field_name("operator").is_some_and(|o| document.text(o) == "<<")
+                && inner.child_by_field_name("right").is_some_and(|r| r.kind().ends_with("string_literal"))
+        }
+        _ => false,
+    })
+}
+
+/// Whether an expression is text that is put together: a format call, a literal.
+pub fn prints(document: &Document, node: Node<'_>) -> bool {
+    any(node, |inner| match inner.kind() {
+        "call_expression" => Callee::of(document, inner).is_some_and(|callee| super::text::is_format(&callee)),
+        _ => false,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::line::Pieces;
 use crate::read::cxx::problem::Problems;
 use crate::read::cxx::value::Evaluated;
 
@@ -25,6 +26,8 @@ pub struct Variable {
     pub constant: bool,
     /// What it holds.
     pub state: State,
+    /// For text, where its parts come from.
+    pub text: Option<Pieces>,
 }
 
 /// Nested scopes.
@@ -45,6 +48,14 @@ impl Scopes {
     /// Declares a local in the innermost scope.
     pub fn declare(&mut self, name: &str, variable: Variable) {
         if let Some(scope) = self.0.last_mut() {
+            scope.insert(name.to_owned(), variable);
+        }
+    }
+
+    /// Declares an empty local in the outermost scope.
+    pub fn declare_outermost(&mut self, name: &str) {
+        if let Some(scope) = self.0.first_mut() {
+            let variable = Variable { declared: String::new(), constant: false, state: State::Unset, text: None };
             scope.insert(name.to_owned(), variable);
         }
     }

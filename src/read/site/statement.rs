@@ -3,16 +3,18 @@
 use tree_sitter::Node;
 
 use super::interpreter::{Interpreter, short};
+use super::line::Pieces;
 use super::poison;
 use super::scope::{State, Variable};
 use crate::read::cxx::arithmetic;
+use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{children, fields};
 use crate::read::cxx::evaluate::{Outcome, initializer};
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
 use crate::read::cxx::value::Value;
 
 /// Statements run at most, over all rounds of all loops.
-const MOST_STEPS: usize = 200_000;
+const MOST_STEPS: usize = 20_000;
 
 /// Deepest nesting of statements.
 const DEEPEST: usize = 128;
@@ -76,8 +78,11 @@ impl Interpreter<'_> {
             "while_statement" | "do_statement" | "for_statement" => self.counted_loop(node, depth),
             "switch_statement" => self.switch(node, depth),
             "return_statement" => {
-                if self.speculative == 0 {
-                    self.returned = children(node).first().map(|value| self.document.spot(*value));
+                if self.speculative == 0
+                    && let Some(value) = children(node).first()
+                {
+                    self.returned = Some(self.document.spot(*value));
+                    self.result = self.returned_text(*value);
                 }
                 Flow::Return
             }
@@ -100,6 +105,26 @@ impl Interpreter<'_> {
             | "type_identifier" => Flow::Next,
             _ => self.opaque(node),
         }
+    }
+
+    /// The text that a `return` gives, when the site prints by returning its text.
+    fn returned_text(&mut self, value: Node<'_>) -> Option<Pieces> {
+        let printed = poison::prints(self.document, value);
+        match self.text_pieces(value) {
+            Ok(pieces) if printed || self.is_text_value(value) => Some(pieces),
+            Err(problems) if printed => {
+                self.note(problems);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn is_text_value(&mut self, value: Node<'_>) -> bool {
+        matches!(self.value(value).map(|v| v.value), Ok(Value::Text(_)))
+            || Callee::of(self.document, value).is_some_and(|c| {
+                c.last() == "str" && c.receiver.is_some_and(|r| self.holds_text(&self.document.squeezed(r)))
+            })
     }
 
     /// A statement that is not followed: fine unless it emits; what it may change becomes unknown.
@@ -127,7 +152,8 @@ impl Interpreter<'_> {
                 Some(value) => self.assigned(&name, target, value),
                 None => State::Unset,
             };
-            self.scopes.declare(&name, Variable { declared: target.to_owned(), constant, state });
+            let text = value.and_then(|value| self.text_of(&state, value));
+            self.scopes.declare(&name, Variable { declared: target.to_owned(), constant, state, text });
         }
         Flow::Next
     }
@@ -142,6 +168,7 @@ impl Interpreter<'_> {
                 }
             }
             "call_expression" if self.emitted(node) => {}
+            "binary_expression" if self.streamed(node) => {}
             _ => {
                 self.opaque(node);
             }
@@ -158,13 +185,36 @@ impl Interpreter<'_> {
             self.opaque(node);
             return;
         };
+        let mut text = None;
         let state = if operator == "=" {
-            self.assigned(&name, &declared, right)
+            let state = self.assigned(&name, &declared, right);
+            text = self.text_of(&state, right);
+            state
+        } else if operator == "+=" && self.holds_text(&name) {
+            match self.text_pieces(right) {
+                Ok(pieces) => return self.append(&name, pieces),
+                Err(problems) => self.assigned_outcome(&name, &declared, Err(problems), node),
+            }
         } else {
             let outcome = self.combined(node, left, right, operator.trim_end_matches('='));
             self.assigned_outcome(&name, &declared, outcome, node)
         };
         self.set(&name, state);
+        if let Some(variable) = self.scopes.get_mut(&name) {
+            variable.text = text;
+        }
+    }
+
+    /// The origins of a text that was just assigned.
+    fn text_of(&mut self, state: &State, value: Node<'_>) -> Option<Pieces> {
+        match state {
+            State::Bound(evaluated) if matches!(evaluated.value, Value::Text(_)) => self.text_pieces(value).ok(),
+            _ => None,
+        }
+    }
+
+    fn holds_text(&self, name: &str) -> bool {
+        self.scopes.get(name).is_some_and(|variable| variable.text.is_some())
     }
 
     fn update(&mut self, node: Node<'_>) {

@@ -200,3 +200,63 @@ fn endless_loops_and_deep_nesting_end() {
     let error = run("int a = 1 / 0;\nout.e(\"$\", a);", &[]).unwrap_err();
     assert!(error.contains("divides by zero"), "{error}");
 }
+
+fn printed(body: &str, leaves: &[(&str, &str)]) -> Result<Emission, String> {
+    let text =
+        format!("struct Maker {{ static std::string generate(const Args& args, float clamp) {{\n{body}\n}} }};\n");
+    let leaves: BTreeMap<_, _> = leaves.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    evaluate(&Source::new("site.hpp", text), None, &leaves)
+        .map_err(|e| e.iter().map(|d| draw(d, false) + "\n").collect())
+}
+
+#[test]
+fn a_raw_format_string_with_braces_literals_and_overloads() {
+    let body = "return fmt::format(R\"(\n#include <k.cuh>\nstatic void make() {{\n  auto p = &k<{}, 1, {}, {}, {}, {:a}f>;\n}};\n)\",\n  // the major\n  to_string(args.major), args.layout.block_m, args.cluster_n > 1, args.dim(args.m, 'm'), clamp);";
+    let leaves = [
+        ("args.major", "UMMA::Major::K"),
+        ("args.layout.block_m", "128"),
+        ("args.cluster_n", "2"),
+        ("args.dim(args.m,'m')", "0"),
+        ("clamp", "10.0f"),
+    ];
+    let emission = printed(body, &leaves).unwrap();
+    assert_eq!(
+        emission.text(),
+        "\n#include <k.cuh>\nstatic void make() {\n  auto p = &k<UMMA::Major::K, 1, 128, true, 0, 0x1.4p+3f>;\n};\n"
+    );
+    let line = &emission.lines[3];
+    let values: Vec<_> = line
+        .segments
+        .iter()
+        .filter_map(|s| match &s.from {
+            SegmentOrigin::Value { expr, .. } => Some((expr.as_str(), &line.text[s.range.clone()])),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(values[1], ("args.layout.block_m", "128"));
+    assert_eq!(values[2], ("args.cluster_n > 1", "true"));
+    let error = printed(body, &leaves[..1]).unwrap_err();
+    for name in ["args.layout.block_m", "args.cluster_n", "'args.dim(args.m,", "clamp"] {
+        assert!(error.contains(&format!("--set {name}")), "{name}: {error}");
+    }
+}
+
+#[test]
+fn placeholders_without_argument_and_loose_braces_are_errors() {
+    let error = printed("return fmt::format(\"{} {}\", 1);", &[]).unwrap_err();
+    assert!(error.contains("placeholder 2"), "{error}");
+    assert!(printed("return fmt::format(\"a }\");", &[]).unwrap_err().contains("a single `}`"));
+    assert_eq!(printed("return fmt::format(\"{1}{0}\", 1, 2);", &[]).unwrap().text(), "21");
+}
+
+#[test]
+fn streams_and_joined_strings() {
+    let body = "std::ostringstream ss;\nint n = args.n;\nss << \"k<\" << n << \", \" << true << \", \" << 0.5 << '>' << std::endl;\nif (n > 3) ss << \"(\" << n * 2 << \");\\n\";\nreturn ss.str();";
+    assert_eq!(printed(body, &[("n", "4")]).unwrap().text(), "k<4, 1, 0.5>\n(8);\n");
+    assert_eq!(printed(body, &[("n", "3")]).unwrap().text(), "k<3, 1, 0.5>\n");
+    assert!(printed(body, &[]).unwrap_err().contains("--set n=VALUE"));
+    let body = "std::string t = args.wide ? \"wide\" : \"slim\";\nstd::string out = \"k<\" + t;\nout += \", \" + std::to_string(args.n);\nreturn out + \">\";";
+    let emission = printed(body, &[("args.wide", "true"), ("args.n", "7")]).unwrap();
+    assert_eq!(emission.text(), "k<wide, 7>");
+    assert_eq!(emission.lines[0].segments.len(), 5);
+}
