@@ -39,6 +39,8 @@ fn wrapped(
             Some(statement) => {
                 host.push(statement.replace("{index}", &index.to_string()).replace(&format!("{{{name}}}"), value))
             }
+            // What goes through a descriptor needs no address of its own.
+            None if name == "address" && descriptors.iter().any(|d| d.binding == binding) => {}
             None => problems.push(
                 Diagnostic::error(
                     "K-MANIFEST",
