@@ -46,11 +46,17 @@ impl Demo {
         for step in self.steps(&example) {
             writeln!(session.out(), "{}\n\n  $ krepro {}\n", step.why, shown(&step.words))?;
             let code = Cli::try_parse_from(std::iter::once("krepro".to_owned()).chain(step.words.iter().cloned()))
-                .map_err(|error| Failure { exit: Exit::Bug, diagnostics: Diagnostic::error("K-BUG", error.to_string()).into() })
+                .map_err(|error| Failure {
+                    exit: Exit::Bug,
+                    diagnostics: Diagnostic::error("K-BUG", error.to_string()).into(),
+                })
                 .map(|cli| super::dispatch(cli.command, session))?;
             writeln!(session.out(), "\n  (exit code {code})\n")?;
             if code == Exit::CannotTest as u8 {
-                writeln!(session.out(), "This machine cannot go further: the message above says what is missing. What was written stays.")?;
+                writeln!(
+                    session.out(),
+                    "This machine cannot go further: the message above says what is missing. What was written stays."
+                )?;
                 return Ok(Exit::CannotTest);
             }
             if !step.expected.contains(&code) {
@@ -59,7 +65,11 @@ impl Demo {
                 return Err(Failure { exit: Exit::Bug, diagnostics: diagnostic.into() });
             }
         }
-        writeln!(session.out(), "That is all: read {}, edit it, and `krepro render` writes the .cu again.", self.dir.join("correct/repro.toml"))?;
+        writeln!(
+            session.out(),
+            "That is all: read {}, edit it, and `krepro render` writes the .cu again.",
+            self.dir.join("correct/repro.toml")
+        )?;
         Ok(Exit::Success)
     }
 
@@ -99,7 +109,8 @@ impl Demo {
         let mut words = vec!["new".to_owned()];
         words.extend(["--kernel".to_owned(), format!("{}:linear_task", file("linear_sm90.cuh"))]);
         words.extend(["--site".to_owned(), format!("{}:register_linear_sm90", file("site.cc"))]);
-        let leaves = [("batch_size", "16"), ("output_size", "1024"), ("reduction_size", "6144"), ("output_stride", "1024")];
+        let leaves =
+            [("batch_size", "16"), ("output_size", "1024"), ("reduction_size", "6144"), ("output_stride", "1024")];
         words.extend(leaves.iter().flat_map(|(name, value)| set(name, value)));
         words.extend(set("with_residual", "false"));
         words.extend(set("defect", &defect.to_string()));
