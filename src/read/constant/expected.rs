@@ -8,7 +8,7 @@ use super::scope::{Scope, sentence};
 use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{Document, children};
 use crate::read::cxx::evaluate::evaluate;
-use crate::read::cxx::functions::Function;
+use crate::read::cxx::functions::{Function, functions};
 use crate::source::Place;
 
 /// Calls that set the bytes a barrier awaits: a function takes barrier and bytes, a method of the barrier the bytes.
@@ -53,17 +53,36 @@ pub struct Copy {
     pub at: Place,
 }
 
-/// Every call in the kernel's body that sets transaction bytes and is not in a branch that the instantiation leaves out;
-/// `more_names` extends [`EXPECT_NAMES`].
+/// Functions of the headers whose own text holds the instruction: whatever they are called, a call of one sets the bytes.
+fn expecting(scope: &Scope) -> Vec<String> {
+    let mut names = vec![];
+    for header in &scope.headers {
+        let document = &*header.document;
+        if memchr::memmem::find(document.source.bytes(), b".expect_tx").is_none() {
+            continue;
+        }
+        for function in functions(document) {
+            if function.body.is_some_and(|body| document.text(body).contains(".expect_tx")) {
+                names.push(function.name.rsplit("::").next().unwrap_or_default().to_owned());
+            }
+        }
+    }
+    names
+}
+
+/// Every call in the kernel's body that sets transaction bytes and is not in a branch that the instantiation leaves out: calls
+/// of [`EXPECT_NAMES`], of functions of the headers that hold the instruction, and of `more_names`.
 pub fn expected_bytes(scope: &Scope, more_names: &[String]) -> Vec<ExpectedBytes> {
     let kernel = scope.function();
     let mut resolver = scope.resolver(kernel.as_ref());
     let Some((document, function)) = &kernel else { return vec![] };
     let Some(body) = function.body else { return vec![] };
     let calls = calls(document, body);
+    let own = expecting(scope);
+    let known = |name: &str| EXPECT_NAMES.contains(&name) || own.iter().chain(more_names).any(|more| more == name);
     let mut out = vec![];
     for (node, callee) in &calls {
-        let wanted = EXPECT_NAMES.contains(&callee.last()) || more_names.iter().any(|name| name == callee.last());
+        let wanted = known(callee.last());
         let (barrier, bytes) = match (callee.receiver, &callee.arguments[..]) {
             (Some(barrier), [bytes, ..]) => (barrier, *bytes),
             (None, [barrier, bytes, ..]) => (*barrier, *bytes),
