@@ -21,12 +21,22 @@ struct File {
     skipped: Vec<Skipped>,
 }
 
+/// The value as often, as a list at the path.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repeat {
+    path: String,
+    count: usize,
+    value: Value,
+}
+
 /// The rule speaks, with this weight and these words, and places its first value at `at`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bad {
     about: String,
     set: BTreeMap<String, Value>,
+    repeat: Option<Repeat>,
     weight: Weight,
     says: Vec<String>,
     at: Option<String>,
@@ -38,6 +48,7 @@ struct Bad {
 struct Good {
     about: String,
     set: BTreeMap<String, Value>,
+    repeat: Option<Repeat>,
 }
 
 /// The rule is skipped, and names the fact that is missing.
@@ -67,11 +78,14 @@ fn put(root: &mut Value, path: &str, value: Value) {
     *here = value;
 }
 
-fn run(set: &BTreeMap<String, Value>) -> Findings {
+fn run(set: &BTreeMap<String, Value>, repeat: Option<&Repeat>) -> Findings {
     let base = include_str!("checks/base.toml");
     let mut value: Value = toml::from_str(base).expect("base.toml is TOML");
     for (path, new) in set {
         put(&mut value, path, new.clone());
+    }
+    if let Some(repeat) = repeat {
+        put(&mut value, &repeat.path, Value::Array(vec![repeat.value.clone(); repeat.count]));
     }
     let reproducer: Reproducer = value.try_into().expect("a reproducer");
     findings(&reproducer, &Context::default())
@@ -84,7 +98,7 @@ fn words(finding: &Finding) -> String {
 
 #[test]
 fn the_base_has_no_findings_and_nothing_is_skipped() {
-    let all = run(&BTreeMap::new());
+    let all = run(&BTreeMap::new(), None);
     assert_eq!(all, Findings::default());
 }
 
@@ -103,7 +117,7 @@ fn every_rule_catches_its_bad_cases_and_lets_the_legal_neighbours_pass() {
         assert!(!file.bad.is_empty() && !file.good.is_empty(), "{stem} needs a bad and a good case");
         for case in file.bad {
             cases += 1;
-            let all = run(&case.set);
+            let all = run(&case.set, case.repeat.as_ref());
             let fits = |f: &&Finding| {
                 f.code == code && f.weight == case.weight && case.says.iter().all(|say| words(f).contains(say.as_str()))
             };
@@ -122,14 +136,14 @@ fn every_rule_catches_its_bad_cases_and_lets_the_legal_neighbours_pass() {
         }
         for case in file.good {
             cases += 1;
-            let all = run(&case.set);
+            let all = run(&case.set, case.repeat.as_ref());
             if let Some(found) = all.findings.iter().find(|f| f.code == code) {
                 failures.push(format!("{stem}: {}: a legal case is caught: {}", case.about, found.message));
             }
         }
         for case in file.skipped {
             cases += 1;
-            let all = run(&case.set);
+            let all = run(&case.set, None);
             let fits =
                 |(c, fact): &&(String, String)| *c == code && case.says.iter().all(|say| fact.contains(say.as_str()));
             if !all.skipped.iter().any(|s| fits(&s)) {
@@ -139,4 +153,38 @@ fn every_rule_catches_its_bad_cases_and_lets_the_legal_neighbours_pass() {
     }
     assert!(cases > 0);
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// `krepro explain CODE` knows every code that a check can give.
+#[test]
+fn every_code_of_a_check_is_explained_at_length() {
+    let codes = krepro::explain::Codes::builtin().expect("the texts");
+    let pattern = regex::Regex::new(r#""(K-S\d+[a-z]?)""#).expect("a pattern");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/check");
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).expect("the folder") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("reads");
+        for found in pattern.captures_iter(&text) {
+            seen += 1;
+            assert!(codes.find(&found[1]).is_some(), "{} has no text", &found[1]);
+        }
+    }
+    assert!(seen > 40);
+    for code in codes.all() {
+        assert!(code.text.len() > 60 && !code.title.is_empty() && !code.source.is_empty(), "{}", code.code);
+    }
+}
+
+/// Every code of the texts has cases, except those of other stages.
+#[test]
+fn every_rule_has_a_file_of_cases() {
+    let codes = krepro::explain::Codes::builtin().expect("the texts");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checks");
+    let without: Vec<_> = codes
+        .all()
+        .iter()
+        .filter(|code| code.code.starts_with("K-S") && !folder.join(format!("{}.toml", code.code)).exists())
+        .map(|code| code.code.as_str())
+        .collect();
+    assert!(without.is_empty(), "no cases for {without:?}");
 }

@@ -7,12 +7,19 @@ mod alignment;
 mod bytes;
 mod descriptor;
 mod encoding;
+mod flags;
+mod index;
 mod launch;
 mod number;
 mod operand;
+mod parameter;
+mod scale;
 mod shared_memory;
+mod storage;
 mod suffix;
 mod template;
+mod tile;
+mod versions;
 
 use crate::model::{Architecture, Checked, Findings, Reproducer, Target};
 
@@ -51,16 +58,24 @@ pub fn findings(reproducer: &Reproducer, context: &Context<'_>) -> Findings {
     let mut out = Findings::default();
     let targets = reproducer.compile.targets();
     template::check(reproducer, &mut out);
+    parameter::check(reproducer, &mut out);
     for pair in &reproducer.descriptors {
         let map = pair.chosen(reproducer.descriptor_source);
         descriptor::check(&pair.name, map, &mut out);
         encoding::check(&pair.name, map, &mut out);
+        index::coordinates(&pair.name, map, &mut out);
         alignment::check(pair, map, reproducer, &mut out);
         operand::check(pair, map, reproducer, &mut out);
     }
     bytes::check(reproducer, &mut out);
+    tile::check(reproducer, &mut out);
     suffix::check(reproducer, context, &targets, &mut out);
     shared_memory::check(reproducer, context, &targets, &mut out);
     launch::check(reproducer, context, &targets, &mut out);
+    scale::check(reproducer, &mut out);
+    storage::check(reproducer, &targets, &mut out);
+    index::offsets(reproducer, &mut out);
+    flags::check(reproducer, &mut out);
+    versions::check(reproducer, &mut out);
     out
 }

@@ -1,0 +1,76 @@
+//! S28: scale operands against what they scale.
+
+use crate::model::{ElementType, Fact, Finding, Findings, Operand, Reproducer, Role, Weight};
+
+pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
+    let contract = &reproducer.contract;
+    for (role, of, size) in [(Role::ScaleA, Role::A, &contract.m), (Role::ScaleB, Role::B, &contract.n)] {
+        let (Some(scale), Some(scaled)) = (contract.operand(role), contract.operand(of)) else { continue };
+        extent(scale, size, out);
+        element(scale, scaled, out);
+    }
+    if contract.n.value == contract.k.value && contract.operand(Role::ScaleB).is_some() {
+        square(&contract.n, &contract.k, out);
+    }
+}
+
+/// S28b: one factor for each row of what is scaled.
+fn extent(scale: &Operand, size: &Fact<u64>, out: &mut Findings) {
+    if scale.rows.value >= size.value {
+        return;
+    }
+    out.push(
+        Finding::new(
+            "K-S28b",
+            Weight::Predict,
+            format!(
+                "`{}` has {} factors, and {} rows are scaled by it",
+                scale.role.value, scale.rows.value, size.value
+            ),
+        )
+        .of("extent of the scale", &scale.rows.origin)
+        .of("rows that are scaled", &size.origin)
+        .then("factors beyond the end are read: whatever lies there, or error 700 (illegal address)")
+        .help(format!("{} factors, and what pads them initialised", size.value)),
+    );
+}
+
+/// S28a: what MMA instructions take as scale of a type.
+fn element(scale: &Operand, scaled: &Operand, out: &mut Findings) {
+    use ElementType::{Bf16, E2m1, E4m3, E5m2, F16, F32, Ue4m3, Ue8m0};
+    let wrong = match (scale.element.value, scaled.element.value) {
+        (Ue8m0 | Ue4m3, Bf16 | F16 | F32) => "block scales go with fp8 and fp4 operands only",
+        (Ue4m3, E4m3 | E5m2) => "the MMA takes ue8m0 scales for fp8; ue4m3 goes with e2m1 (nvfp4)",
+        (Bf16 | F16, E2m1) => "fp4 operands take ue8m0 or ue4m3 scales",
+        _ => return,
+    };
+    out.push(
+        Finding::new(
+            "K-S28a",
+            Weight::Predict,
+            format!(
+                "`{}` holds {}, and what it scales holds {}: {wrong}",
+                scale.role.value, scale.element.value, scaled.element.value
+            ),
+        )
+        .of("element of the scale", &scale.element.origin)
+        .of("element of the operand", &scaled.element.origin)
+        .then("the bytes are read as another type: off by powers of two that vary from block to block")
+        .help("take the type of the kernel's scale parameter, not that of the framework's tensor"),
+    );
+}
+
+/// S28f: with n = k a transposed weight has the right shape.
+fn square(n: &Fact<u64>, k: &Fact<u64>, out: &mut Findings) {
+    out.push(
+        Finding::new(
+            "K-S28f",
+            Weight::Note,
+            format!("n = k = {}: a transposed weight or scale has the same shape", n.value),
+        )
+        .of("n", &n.origin)
+        .of("k", &k.origin)
+        .then("code that tells layouts apart by comparing shapes decides nothing here")
+        .help("run one shape with n other than k beside it"),
+    );
+}
