@@ -11,6 +11,3 @@ pub mod observation;
 pub mod record;
 pub mod signature;
 pub mod site;
-mod uses;
-
-pub use uses::uses;
