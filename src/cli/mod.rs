@@ -76,31 +76,22 @@ pub fn main() -> u8 {
     };
     let machine = Machine;
     let mut session = Session::of_process(&machine, cli.global);
-
-        Command::Build(build) => build.run(&mut session),
-        Command::Build(build) => build.run(session),
-        Command::Check(check) => check.run(&mut session),
-        Command::Demo(demo) => demo.run(session),
-        Command::Doctor(doctor) => doctor.run(&mut session),
-        Command::Doctor(doctor) => doctor.run(session),
-        Command::Explain(explain) => explain.run(&mut session),
-        Command::Explain(explain) => explain.run(session),
-        Command::Flags(flags) => flags.run(&mut session),
-        Command::Flags(flags) => flags.run(session),
-        Command::New(new) => new.run(&mut session),
-        Command::New(new) => new.run(session),
-        Command::Render(render) => render.run(&mut session),
-        Command::Render(render) => render.run(session),
-        Command::Run(run) => return run.run(&mut session).unwrap_or_else(|failure| session.fail(failure) as u8),
-        Command::Run(run) => return run.run(session).unwrap_or_else(|failure| session.fail(failure) as u8),
-        Command::Toolchain(toolchain) => toolchain.run(&mut session),
-        Command::Toolchain(toolchain) => toolchain.run(session),
     dispatch(cli.command, &mut session)
-    let outcome = match cli.command {
-    let outcome = match command {
+}
+
 /// Runs one subcommand and says why when it gives no result; returns the exit code.
 fn dispatch(command: Command, session: &mut Session<'_>) -> u8 {
-}
+    let outcome = match command {
+        Command::Build(build) => build.run(session),
+        Command::Check(check) => check.run(session),
+        Command::Demo(demo) => demo.run(session),
+        Command::Doctor(doctor) => doctor.run(session),
+        Command::Explain(explain) => explain.run(session),
+        Command::Flags(flags) => flags.run(session),
+        Command::New(new) => new.run(session),
+        Command::Render(render) => render.run(session),
+        Command::Run(run) => return run.run(session).unwrap_or_else(|failure| session.fail(failure) as u8),
+        Command::Toolchain(toolchain) => toolchain.run(session),
     };
     outcome.unwrap_or_else(|failure| session.fail(failure)) as u8
 }
