@@ -213,12 +213,13 @@ fn printed(
     said: &mut Diagnostics,
     problems: &mut Diagnostics,
 ) -> Option<(Instantiation, Spot)> {
-    let select = instantiation::Select { kernel: Some(kernel.to_owned()), line: None };
-    if site.name.is_none() && !site::emits(emitter) {
+    let select = instantiation::Select { kernel: Some(kernel.to_owned()), ..Default::default() };
+    let cpp = site::Language::of(emitter) == site::Language::Cpp;
+    if cpp && site.name.is_none() && !site::emits(emitter) {
         let parsed = keep(instantiation::parse_text(emitter, &select), problems)?;
         return Some((parsed, Spot::new(emitter, 0..emitter.bytes().len())));
     }
-    let emission = keep(site::evaluate(emitter, site.name.as_deref(), leaves), problems)?;
+    let emission = keep(site::read(emitter, site.name.as_deref(), leaves), problems)?;
     said.append(emission.warnings.clone());
     let parsed = keep(instantiation::parse(&emission, &select), problems)?;
     Some((parsed, emission.extent))

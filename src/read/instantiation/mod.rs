@@ -7,8 +7,9 @@ mod candidate;
 mod origin;
 mod parse;
 mod statement;
+pub mod symbol;
 #[cfg(test)]
 mod tests;
 
 pub use arity::check_arity;
-pub use parse::{Select, parse, parse_text};
+pub use parse::{Select, Variant, parse, parse_text};

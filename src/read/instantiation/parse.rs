@@ -11,6 +11,15 @@ use crate::read::cxx::lex::{Token, closing, tokenize};
 use crate::read::site::Emission;
 use crate::source::{Source, Span, Spot};
 
+/// A block of generated text that runs under a condition on task and variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// The task's name, as the condition spells it.
+    pub task: String,
+    /// The variant's number.
+    pub id: Option<u64>,
+}
+
 /// Which instantiation is meant, where a text holds several.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
@@ -18,6 +27,8 @@ pub struct Select {
     pub kernel: Option<String>,
     /// A line of the text (from 1) that the statement covers.
     pub line: Option<usize>,
+    /// The branch of an if/else-if chain of generated text.
+    pub variant: Option<Variant>,
 }
 
 /// The instantiation in the text that a site emits.
@@ -111,6 +122,9 @@ fn choose(text: &Text<'_>, tokens: &[Token], all: &[Statement], select: &Select)
     if let Some(line) = select.line {
         found.retain(|c| covers(text, tokens, &c.statement, line));
     }
+    if let Some(variant) = &select.variant {
+        found.retain(|c| c.statement.blocks.iter().any(|open| is_variant(bytes, tokens, all, *open, variant)));
+    }
     if let Some(best) = found.iter().map(|c| c.form).max() {
         let best = if select.kernel.is_none() && best > Form::PlainCall { best } else { best.min(Form::Launch) };
         found.retain(|c| c.form == best);
@@ -130,16 +144,41 @@ fn choose(text: &Text<'_>, tokens: &[Token], all: &[Statement], select: &Select)
             let mut error = Diagnostic::error("K-INST-CHOICE", message);
             for candidate in found.iter().take(8) {
                 let (span, _) = whole(candidate);
-                error = error.at(Spot::new(&text.source, span), "");
+                let head = candidate.statement.blocks.last().and_then(|open| head(tokens, all, *open));
+                let under = head.map(|head| format!("under `{}`", text.source.slice(head))).unwrap_or_default();
+                error = error.at(Spot::new(&text.source, span), under);
             }
-            Err(error.help("name the kernel, or give the line of the one that is meant").into())
+            Err(error.help("name the kernel, the task and its variant, or the line of the one that is meant").into())
         }
     }
+}
+
+/// What stands before the brace at token `open`: a condition, a function's head.
+fn head(tokens: &[Token], all: &[Statement], open: usize) -> Option<Span> {
+    let statement = all.iter().find(|s| s.until == open)?;
+    Some(Span::new(tokens[statement.from].span.start, tokens[open - 1].span.end))
+}
+
+/// Whether the block at token `open` runs under a condition that names the task and the variant.
+fn is_variant(text: &[u8], tokens: &[Token], all: &[Statement], open: usize, variant: &Variant) -> bool {
+    let Some(statement) = all.iter().find(|s| s.until == open) else { return false };
+    let head = &tokens[statement.from..open];
+    let compared = |wanted: &str| {
+        head.windows(3).any(|w| w[0].is(b'=') && w[1].is(b'=') && w[2].bytes(text) == wanted.as_bytes())
+            || head.windows(2).any(|w| w[0].is(b':') && w[1].bytes(text) == wanted.as_bytes())
+    };
+    let task = variant.task.rsplit("::").next().unwrap_or_default();
+    compared(task) && variant.id.is_none_or(|id| compared(&id.to_string()))
 }
 
 fn none(text: &Text<'_>, select: &Select, names: &[String]) -> Diagnostic {
     let source = &text.source;
     let what = match (&select.kernel, select.line) {
+        _ if select.variant.is_some() => {
+            let variant = select.variant.as_ref().map(|v| (v.task.as_str(), v.id)).unwrap_or_default();
+            let id = variant.1.map(|id| format!(", variant {id}")).unwrap_or_default();
+            format!("no block of the text runs for task {}{id}", variant.0)
+        }
         (Some(kernel), _) => format!("the text names no instantiation of `{kernel}`"),
         (None, Some(line)) => format!("line {line} of the text names no instantiation"),
         (None, None) => "the text names no instantiation of a kernel".to_owned(),

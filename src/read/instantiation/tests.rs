@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Select, check_arity, parse, parse_text};
+use super::{Select, Variant, check_arity, parse, parse_text};
 use crate::diag::{Diagnostics, draw};
 use crate::model::{Instantiation, Origin};
 use crate::read::signature::{SignatureOptions, find};
@@ -29,7 +29,7 @@ fn drawn(errors: &Diagnostics) -> String {
 }
 
 fn text(text: &str, kernel: Option<&str>) -> Result<Instantiation, String> {
-    let select = Select { kernel: kernel.map(str::to_owned), line: None };
+    let select = Select { kernel: kernel.map(str::to_owned), ..Select::default() };
     parse_text(&Source::new("-", text), &select).map_err(|e| drawn(&e))
 }
 
@@ -90,7 +90,7 @@ fn several_instantiations_are_a_question() {
     let two = "template void k<1>(int);\ntemplate void k<2>(int);\n";
     let error = text(two, None).unwrap_err();
     assert!(error.contains("holds 2 instantiations") && error.contains("-:2:1"), "{error}");
-    let select = Select { kernel: None, line: Some(2) };
+    let select = Select { line: Some(2), ..Select::default() };
     assert_eq!(parse_text(&Source::new("-", two), &select).unwrap().template_arguments[0].value, "2");
     assert!(text("int x = 3;", None).unwrap_err().contains("K-INST-KERNEL"));
     assert!(text("k<1>();", Some("other")).unwrap_err().contains("no instantiation of `other`"));
@@ -115,4 +115,37 @@ fn arity_errors_show_both_places() {
     let error = check("ns::k<float, 1, 2, 3, 4>(a, 3, true, 5);\n");
     assert!(error.contains("K-ARITY-TEMPLATE") && error.contains("K-ARITY-CALL"), "{error}");
     assert!(error.contains("takes 2 to 3 arguments, and 4 are given"), "{error}");
+}
+
+const CHAIN: &str = "#include \"runtime.h\"
+__global__ void unrelated(int n);
+__device__ void execute(Task const *t) {
+  if (t->kind == TASK_COPY && t->variant == 0) {
+    using A = box<1>;
+    k<A, 1>(a);
+  } else if (t->kind == TASK_MUL && t->variant == 0) {
+    using A = box<2>;
+    k<A, 2>(a);
+  } else if (t->kind == TASK_MUL && t->variant == 1) {
+    using A = box<3>;
+    k<A, 3>(a);
+  }
+}
+";
+
+#[test]
+fn a_branch_of_generated_text_is_chosen_by_task_and_variant_or_by_line() {
+    let source = Source::new("gen.cu", CHAIN);
+    let run = |select: Select| parse_text(&source, &select).map_err(|e| drawn(&e));
+    let variant = |task: &str, id| Select { variant: Some(Variant { task: task.into(), id }), ..Select::default() };
+    let found = run(variant("TASK_MUL", Some(1))).unwrap();
+    assert_eq!(values(&found.template_arguments), ["A", "3"]);
+    assert_eq!(found.aliases[0].text.value, "box<3>");
+    assert_eq!(found.lines, ["    using A = box<3>;", "    k<A, 3>(a);"]);
+    assert_eq!(run(Select { line: Some(6), ..Select::default() }).unwrap().template_arguments[1].value, "1");
+    assert_eq!(run(variant("TASK_COPY", None)).unwrap().template_arguments[1].value, "1");
+    let error = run(variant("TASK_MUL", None)).unwrap_err();
+    assert!(error.contains("t->variant == 1") && error.contains("gen.cu:12"), "{error}");
+    assert!(run(variant("TASK_ADD", Some(0))).unwrap_err().contains("no block of the text runs for task TASK_ADD"));
+    assert!(run(Select::default()).is_err());
 }

@@ -39,6 +39,11 @@ impl Leaves {
         Some(Evaluated { value, leaves: BTreeSet::from([given_name]) })
     }
 
+    /// Everything that was given.
+    pub fn all(&self) -> BTreeMap<String, String> {
+        self.given.values().cloned().collect()
+    }
+
     /// The given names that nothing used.
     pub fn unused(&self) -> impl Iterator<Item = &str> {
         self.given.values().map(|(name, _)| name.as_str()).filter(|name| !self.used.iter().any(|u| u.name == *name))

@@ -3,17 +3,25 @@
 mod emission;
 mod emit;
 mod evaluate;
+mod expression;
 mod format;
 mod interpreter;
+mod jinja;
+mod language;
 mod leaves;
 mod line;
 mod poison;
+mod python;
 mod report;
+mod rust;
 mod scope;
 mod statement;
+pub mod task_graph;
 #[cfg(test)]
 mod tests;
 mod text;
+mod text_site;
 
 pub use emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
 pub use evaluate::{emits, evaluate};
+pub use language::{Language, read};

@@ -1,0 +1,59 @@
+//! In which language a site prints.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::emission::Emission;
+use super::{evaluate, jinja, python, rust};
+use crate::diag::Diagnostics;
+use crate::source::Source;
+
+/// The language of a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// C++: emitters with `$`, `fmt::format`, streams, joined strings.
+    Cpp,
+    /// A Jinja template.
+    Jinja,
+    /// Python: f-strings, `str.format`, `%`.
+    Python,
+    /// Rust: `format!` and its relatives.
+    Rust,
+}
+
+impl Language {
+    /// The language that a file's name says; pasted text is taken for Jinja when it holds a block, else for C++.
+    pub fn of(source: &Source) -> Self {
+        let name = source.name();
+        let ends = |extensions: &[&str]| extensions.iter().any(|e| name.ends_with(e));
+        if ends(&[".jinja", ".jinja2", ".j2"]) {
+            Language::Jinja
+        } else if ends(&[".py", ".pyi"]) {
+            Language::Python
+        } else if ends(&[".rs"]) {
+            Language::Rust
+        } else if name == "-" && source.text().contains("{%") {
+            Language::Jinja
+        } else {
+            Language::Cpp
+        }
+    }
+}
+
+/// Evaluates a site in the language that its name says.
+///
+/// # Errors
+///
+/// As the reader of that language.
+pub fn read(
+    source: &Arc<Source>,
+    function: Option<&str>,
+    leaves: &BTreeMap<String, String>,
+) -> Result<Emission, Diagnostics> {
+    match Language::of(source) {
+        Language::Cpp => evaluate::evaluate(source, function, leaves),
+        Language::Jinja => jinja::render(source, leaves),
+        Language::Python => python::evaluate(source, leaves),
+        Language::Rust => rust::evaluate(source, leaves),
+    }
+}

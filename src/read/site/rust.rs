@@ -1,0 +1,165 @@
+//! Rust sites: `format!`, `write!` and their relatives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use syn::visit::{self, Visit};
+
+use super::emission::{Emission, SegmentOrigin};
+use super::expression::Expressions;
+use super::format::{self, Part};
+use super::leaves::Leaves;
+use super::line::Pieces;
+use super::text_site;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::source::{Source, Spot};
+
+const FORMATTING: &[&str] = &["format", "write", "writeln", "print", "println"];
+
+/// A formatting macro call.
+struct Found {
+    text: String,
+    newline: bool,
+    /// The literal as it is written.
+    written: String,
+    arguments: Vec<(String, String)>,
+}
+
+#[derive(Default)]
+struct Finder(Vec<Found>);
+
+impl<'a> Visit<'a> for Finder {
+    fn visit_macro(&mut self, node: &'a syn::Macro) {
+        let name = node.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        if FORMATTING.contains(&name.as_str()) {
+            self.0.extend(found(node, &name));
+        }
+        visit::visit_macro(self, node);
+    }
+}
+
+fn found(node: &syn::Macro, name: &str) -> Option<Found> {
+    use syn::parse::Parser;
+    let list = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
+    let all: Vec<syn::Expr> = list.parse2(node.tokens.clone()).ok()?.into_iter().collect();
+    let rest = if name.starts_with("write") { all.get(1..)? } else { &all[..] };
+    let (first, arguments) = rest.split_first()?;
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = first else { return None };
+    let arguments = arguments.iter().enumerate().map(|(index, argument)| match argument {
+        syn::Expr::Assign(assign) => (written(&assign.left), written(&assign.right)),
+        other => (index.to_string(), written(other)),
+    });
+    Some(Found {
+        text: text.value(),
+        newline: name.ends_with("ln"),
+        written: text.token().to_string(),
+        arguments: arguments.collect(),
+    })
+}
+
+/// An expression's tokens without blanks between them and punctuation.
+fn written(node: &impl quote::ToTokens) -> String {
+    crate::read::cxx::document::squeeze(&node.to_token_stream().to_string())
+        .replace(" . ", ".")
+        .replace(". ", ".")
+        .replace(" .", ".")
+}
+
+/// Evaluates the formatting macros of a pasted Rust text, in order, under the given leaves.
+///
+/// # Errors
+///
+/// The text is no Rust, or formats nothing; leaves are unknown (all at once).
+pub fn evaluate(source: &Arc<Source>, leaves: &BTreeMap<String, String>) -> Result<Emission, Diagnostics> {
+    let text = source.text().into_owned();
+    let mut finder = Finder::default();
+    match (syn::parse_file(&text), syn::parse_str::<syn::Block>(&format!("{{{text}}}"))) {
+        (Ok(file), _) => finder.visit_file(&file),
+        (Err(_), Ok(block)) => finder.visit_block(&block),
+        (Err(error), Err(_)) => {
+            return Err(Diagnostic::error("K-SITE-TEMPLATE", format!("this is no Rust: {error}"))
+                .at(first_line(source, &text), "begins here")
+                .into());
+        }
+    }
+    if finder.0.is_empty() {
+        return Err(Diagnostic::error("K-SITE-EMPTY", "the text formats no string")
+            .at(first_line(source, &text), "begins here")
+            .help("paste a `format!(…)` or a `write!(…)`")
+            .into());
+    }
+    let mut expressions = Expressions::new(source, Leaves::new(leaves));
+    let mut pieces = Pieces::default();
+    let mut from = 0;
+    for found in &finder.0 {
+        from = text[from..].find(&found.written).map_or(from, |at| from + at);
+        let at = Spot::new(source, from..from + found.written.len().min(text.len() - from));
+        let body = Pieces(vec![(found.text.clone(), SegmentOrigin::Literal { at })]);
+        fill(&mut expressions, found, &body, &mut pieces);
+        if found.newline {
+            pieces.0.push(("\n".to_owned(), body.0[0].1.clone()));
+        }
+    }
+    text_site::finish(source, expressions, pieces)
+}
+
+fn first_line(source: &Arc<Source>, text: &str) -> Spot {
+    Spot::new(source, 0..text.find('\n').unwrap_or(text.len()))
+}
+
+fn fill(expressions: &mut Expressions, found: &Found, body: &Pieces, out: &mut Pieces) {
+    let parts = match format::parse(&found.text) {
+        Ok(parts) => parts,
+        Err(what) => return expressions.refuse(body, &what),
+    };
+    let mut next = 0;
+    for part in parts {
+        match part {
+            Part::Literal(range) => out.0.extend(body.slice(range).0),
+            Part::Field(field) => {
+                let name = if field.name.is_empty() { next.to_string() } else { field.name.clone() };
+                next += usize::from(field.name.is_empty());
+                let expr = found.arguments.iter().find(|(key, _)| *key == name).map_or(name, |(_, expr)| expr.clone());
+                if let Some((value, origin)) = expressions.leaf(&expr, body) {
+                    match format::print(&value, &field.spec) {
+                        Some(text) => out.0.push((text, origin)),
+                        None => expressions.refuse(body, &format!("the format `{{:{}}}` of such a value", field.spec)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::evaluate;
+    use crate::diag::draw;
+    use crate::source::Source;
+
+    fn run(text: &str, leaves: &[(&str, &str)]) -> Result<String, String> {
+        let leaves: BTreeMap<_, _> = leaves.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        evaluate(&Source::new("site.rs", text), &leaves)
+            .map(|e| e.text())
+            .map_err(|e| e.iter().map(|d| draw(d, false) + "\n").collect())
+    }
+
+    #[test]
+    fn captured_named_and_positional_arguments() {
+        let text = "fn make(dtype: &str) -> String {\n    format!(\"extern \\\"C\\\" void k({dtype} *p) {{ n = {n_outputs} + {}; }}\", self.rows * 2, n_outputs = out.len())\n}";
+        let leaves = [("dtype", "half"), ("self.rows", "4"), ("out.len()", "7")];
+        assert_eq!(run(text, &leaves).unwrap(), "extern \"C\" void k(half *p) { n = 7 + 8; }");
+        let error = run(text, &leaves[..1]).unwrap_err();
+        assert!(error.contains("--set self.rows=VALUE") && error.contains("--set 'out.len()=VALUE'"), "{error}");
+    }
+
+    #[test]
+    fn writes_follow_one_another() {
+        let text = "writeln!(out, \"using T = {};\", t)?;\nwrite!(out, \"k<T, {0}, {0}>();\", n)?;";
+        assert_eq!(run(text, &[("t", "float"), ("n", "3")]).unwrap(), "using T = float;\nk<T, 3, 3>();");
+        assert!(run("fn (", &[]).unwrap_err().contains("no Rust"));
+        assert!(run("let x = 3;", &[]).unwrap_err().contains("formats no string"));
+    }
+}
