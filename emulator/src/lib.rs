@@ -9,5 +9,6 @@ pub mod fatbin;
 pub mod gpu;
 pub mod memory;
 pub mod ptx;
+pub mod runtime;
 pub mod tensor;
 pub mod tensor_map;

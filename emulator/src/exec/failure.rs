@@ -115,6 +115,9 @@ pub enum Cause {
         /// How many.
         instructions: u64,
     },
+    /// [`super::Stop::pull`].
+    #[error("stopped before its end")]
+    Stopped,
     /// Everything waits.
     #[error("{0}")]
     Deadlock(Box<Deadlock>),

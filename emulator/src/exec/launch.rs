@@ -1,5 +1,7 @@
 //! A launch: what to run, how, and what comes back.
 
+use super::Stop;
+
 /// A kernel launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
@@ -33,6 +35,8 @@ pub struct Options {
     pub shared_poison: Option<u32>,
     /// Record the operands of matrix instructions.
     pub trace: bool,
+    /// Ends the launch when it is pulled.
+    pub stop: Stop,
 }
 
 impl Default for Options {
@@ -44,6 +48,7 @@ impl Default for Options {
             schedule: None,
             shared_poison: None,
             trace: false,
+            stop: Stop::default(),
         }
     }
 }

@@ -17,6 +17,7 @@ mod program;
 mod registers;
 mod run;
 mod step;
+mod stop;
 mod warp;
 
 pub use deadlock::{Deadlock, Ledger, Wait, Waiter};
@@ -24,4 +25,5 @@ pub use failure::{Cause, Failure, Site, Window};
 pub use launch::{Launch, Options, Report};
 pub use program::{LoadError, Program};
 pub use run::launch;
+pub use stop::Stop;
 pub use warp::MULTIPROCESSORS;

@@ -146,6 +146,11 @@ impl Pool<'_> {
         let mut resident: VecDeque<(u64, Cluster)> = VecDeque::new();
         let mut waiting = true;
         loop {
+            if self.env.options.stop.is_pulled() {
+                self.failed.store(0, SeqCst);
+                self.lock().failures.push((0, Box::new(Failure::from(Cause::Stopped))));
+                return;
+            }
             // Clusters that do nothing may wait for one that has not started.
             if waiting && resident.len() < RESIDENT {
                 let number = self.next.fetch_add(1, SeqCst);
