@@ -23,6 +23,73 @@ fn nvcc_builds_the_hopper_example() {
     assert_eq!(run.status.code(), Some(125), "{}", String::from_utf8_lossy(&run.stdout));
 }
 
+/// `krepro new` on an example, in the example's folder; the generated `.cu` and `build.sh`.
+fn new(example: &str, kernel: &str, site: &str, sets: &[&str], map: &str) -> (String, String) {
+    let folder = support::example(example);
+    let output = tempfile::tempdir().unwrap();
+    let made = output.path().join("repro");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_krepro"));
+    command.current_dir(&folder).args(["new", "--kernel", kernel, "--site", site, "--scaffold", "scaffold.toml"]);
+    command.args(["--log", "jit.log", "--map", &format!("{map}={}", folder.display())]).arg("-o").arg(&made);
+    command.args(sets.iter().flat_map(|set| ["--set", set]));
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let name = kernel.split_once(':').unwrap().1;
+    let read = |name: &str| fs_err::read_to_string(made.join(name)).unwrap();
+    (read(&format!("{name}.cu")), read("build.sh"))
+}
+
+/// From the first line that holds `from` to the harness runtime, without the lines that name places.
+fn essence(text: &str, from: &str) -> Vec<String> {
+    let start = text.lines().position(|line| line.contains(from)).unwrap();
+    let lines = text.lines().skip(start).take_while(|line| !line.starts_with("// ---- the harness"));
+    lines.filter(|line| !line.trim_start().starts_with("//")).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn new_on_the_hopper_example_emits_what_its_generator_prints() {
+    let sets = [
+        "shape.batch_size=5",
+        "shape.output_size=200",
+        "shape.reduction_size=1000",
+        "shape.output_stride=208",
+        "with_residual=true",
+        "defect=2",
+    ];
+    let (unit, script) =
+        new("linear_sm90", "linear_sm90.cuh:linear_task", "site.cc:register_linear_sm90", &sets, "/srv/engine/tasks");
+    let hand = sm90(Sm90 { batch: 5, output: 200, stride: 208, reduction: 1000, residual: true, defect: 2 });
+    let emitted: Vec<String> = hand.instantiation.lines.iter().map(|l| l.trim().to_owned()).collect();
+    let found = essence(&unit, "krepro_kernel(");
+    assert!(found.windows(emitted.len()).any(|lines| lines == emitted), "{found:#?}");
+    for line in [
+        "{Role::a, Element::bf16, 5, 1000, 1000, Major::k},",
+        "{Role::b, Element::bf16, 200, 1000, 1000, Major::k},",
+        "{Role::out, Element::bf16, 5, 200, 208, Major::k},",
+        "{Role::residual, Element::bf16, 5, 200, 208, Major::k},",
+        "{1000, 200}, {2000}, {64, 64}, {1, 1},",
+        "{1000, 5}, {2000}, {64, 5}, {1, 1},",
+        "{200, 5}, {416}, {64, 5}, {1, 1},",
+    ] {
+        assert!(found.iter().any(|l| l.contains(line)), "{line}: {found:#?}");
+    }
+    assert!(script.contains("code=[sm_90a,compute_90a]") && script.contains("-lcuda"), "{script}");
+}
+
+#[test]
+fn new_on_the_simt_example_names_the_kernel_it_launches() {
+    let sets = ["shape.batch=16", "shape.out_features=256", "shape.in_features=1024", "defect=0"];
+    let (unit, _) =
+        new("simt_linear", "simt_linear.cuh:linear_kernel", "site.cc:emit_simt_linear", &sets, "/srv/engine/kernels");
+    assert!(unit.contains("#define KREPRO_ENTRY &simt::linear_kernel<__nv_bfloat16, 16, 256, 1024, 32, 2, 0>\n"));
+    let hand =
+        krepro::render::render(&krepro::model::Checked::new(simt(0), krepro::model::Findings::default()).unwrap())
+            .unwrap();
+    let rest =
+        |text: &str| essence(text, "inline const Operand operands").join("\n").replace("linear_kernel", "simt_linear");
+    assert_eq!(rest(&unit), rest(&hand.files[0].text));
+}
+
 fn variants() -> Vec<(String, Reproducer)> {
     let mut list = vec![
         ("sm90".to_owned(), sm90(PLAIN)),

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod oracle;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -260,5 +262,138 @@ fn types_without_a_spare_nan_show_unwritten_elements_by_two_fills() {
         let (code, text) = exit("unwritten", "integers");
         assert_eq!(code, 1);
         assert!(text.contains("20 of 240 elements unwritten"), "{input} {output}: {text}");
+    }
+}
+
+/// Every fill of every type, C++ under the flags that are hardest on it against Rust.
+#[test]
+fn fills_have_equal_bits_in_both_languages() {
+    use krepro::model::{ElementType, Fill, OutFill, Padding, Plan, Probe, Role};
+    let (rows, columns) = (7, 53);
+    let seed = 0xfedc_ba98_7654_3210;
+    let fills = [
+        Fill::Constant { value: 0.1 },
+        Fill::Constant { value: -1e30 },
+        Fill::Constant { value: 1e-40 },
+        Fill::Integers { low: -3, high: 3, seed },
+        Fill::Integers { low: -1000, high: 70_000, seed: 1 },
+        Fill::Gaussian { seed: u64::MAX, scale: 1.0 },
+        Fill::Gaussian { seed: 5, scale: 1e-3 },
+        Fill::Uniform { low: 0.1, high: 0.7, seed },
+        Fill::Uniform { low: -1e-6, high: 3.3, seed: 9 },
+        Fill::Outlier { seed: 77, scale: 2.5 },
+        Fill::OneHot { stride: 17, offset: 5, value: -2.0 },
+        Fill::Window { start: 4, value: 1.5 },
+        Fill::Blocks { width: 10 },
+        Fill::Address { base: 251, digit: 0, pitch: 53, first: 1 },
+        Fill::Address { base: 15, digit: 1, pitch: 64, first: -7 },
+        Fill::Address { base: 251, digit: 40, pitch: 53, first: 2 },
+        Fill::RowDigits { base: 3, digit: 1, first: 1 },
+        Fill::ColumnDigits { base: 100, digit: 0, first: -50 },
+        Fill::Powers { low: -130, high: 20, seed },
+        Fill::Codes { step: 37 },
+    ];
+    let probe = |(index, fill): (usize, &Fill)| Probe {
+        name: format!("f{index}"),
+        fills: vec![(Role::A, fill.clone())],
+        padding: if index % 2 == 0 { Padding::Zero } else { Padding::Poison },
+        out: OutFill::Sentinel,
+        launches: 1,
+    };
+    let plan = Plan { probes: fills.iter().enumerate().map(probe).collect() };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan");
+    fs_err::write(&file, plan.text()).unwrap();
+    let built = folder.path().join("fills");
+    compile("fills.cpp", &["-std=c++20", "-O3", "-ffast-math", "-march=native"], &built);
+    for element in ElementType::ALL {
+        let output =
+            Command::new(&built).arg(&file).args([element.name(), &rows.to_string(), &columns.to_string()]).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        assert_eq!(text.lines().count(), fills.len(), "{element}");
+        for ((index, fill), line) in fills.iter().enumerate().zip(text.lines()) {
+            let (codes, gap) = line.split_once("gap ").unwrap();
+            let codes: Vec<u64> = codes.split_whitespace().map(|c| u64::from_str_radix(c, 16).unwrap()).collect();
+            let ours: Vec<u64> = (0..rows)
+                .flat_map(|r| (0..columns).map(move |c| oracle::code(fill, element, r, c, columns).unwrap()))
+                .collect();
+            assert!(codes == ours, "{element} {}", fill.text());
+            assert_eq!(gap == "0", index % 2 == 0, "{element}: padding {gap}");
+        }
+    }
+}
+
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), data].concat()
+}
+
+/// Small integers as f32, and the same products as production would have stored them.
+fn real_inputs(folder: &Path) -> [PathBuf; 3] {
+    let value = |i: usize| ((i * 7 + i / 80) % 5) as f32 - 2.0;
+    let a: Vec<f32> = (0..5 * 80).map(value).collect();
+    let b: Vec<f32> = (0..24 * 80).map(|i| value(i + 3)).collect();
+    let bytes = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let codes =
+        |values: &[f32]| values.iter().flat_map(|v| half::bf16::from_f32(*v).to_le_bytes()).collect::<Vec<u8>>();
+    let product = |m: usize, n: usize| (0..80).map(|k| a[m * 80 + k] * b[n * 80 + k]).sum::<f32>();
+    let out: Vec<f32> = (0..5 * 24).map(|i| product(i / 24, i % 24) + 1.0).collect();
+    let write = |name: &str, bytes: Vec<u8>| {
+        let path = folder.join(name);
+        fs_err::write(&path, bytes).unwrap();
+        path
+    };
+    write("bias.bin", codes(&[1.0; 24]));
+    [
+        write("a.npy", npy("<f4", "(5, 80)", &bytes(&a))),
+        write("b.bin", codes(&b)),
+        write("out.npy", npy("<u2", "(5, 24)", &codes(&out))),
+    ]
+}
+
+#[test]
+fn real_inputs_and_productions_output_are_read_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, out] = real_inputs(folder.path());
+    let input = |role: &str, path: &Path| format!("{role}={}", path.display());
+    let (a, b) = (input("a", &a), input("b", &b));
+    let bias = input("bias", &folder.path().join("bias.bin"));
+    let common =
+        ["--rung", "real", "--input", &a, "--input", &b, "--input", &bias, "--observed", out.to_str().unwrap()];
+    let observed = |fault: &str| {
+        let (code, list) = events(fault, &common);
+        (code, list.into_iter().find(|e| e["event"] == "observed").unwrap())
+    };
+    let (code, right) = observed("");
+    assert_eq!((code, &right["same"], &right["run"]["wrong"]), (0, &Value::from(true), &Value::from(0)));
+    assert_eq!(right["production"]["wrong"], 0);
+    let (code, wrong) = observed("tail");
+    assert_eq!((code, &wrong["same"], &wrong["production"]["wrong"]), (1, &Value::from(false), &Value::from(0)));
+    assert!(wrong["run"]["wrong"].as_u64().unwrap() > 60, "{wrong}");
+}
+
+#[test]
+fn a_dump_of_the_wrong_size_shape_or_type_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x");
+    for (bytes, expected) in [
+        (vec![0u8; 799], "799 raw bytes, but `a` (5 x 80 bf16) takes 800"),
+        (npy("<f4", "(80, 5)", &[0; 1600]), "the shape is 80 x 5, but `a` (5 x 80 bf16) is wanted"),
+        (npy("<f4", "(5, 80)", &[0; 1599]), "the data do not fit the shape"),
+        (npy(">f4", "(5, 80)", &[0; 1600]), "big-endian"),
+        (npy("<u4", "(5, 80)", &[0; 1600]), "cannot be bf16; save floats"),
+        (npy("<f4", "(5, 80)", &[])[..40].to_vec(), "the .npy header is cut off"),
+        (npy("<f4", "(4294967296, 4294967296)", &[]), "the shape is too large"),
+    ] {
+        fs_err::write(&file, bytes).unwrap();
+        let output = run("", &["--input", &format!("a={}", file.display())]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{expected}: {said}");
     }
 }

@@ -120,8 +120,8 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
             operands: vec![
                 operand(Role::A, m, k, "input"),
                 operand(Role::B, n, k, "weight"),
-                operand(Role::Bias, 1, n, "bias"),
                 operand(Role::Out, m, n, "output"),
+                operand(Role::Bias, 1, n, "bias"),
             ],
             tile: Tile { m: Some(read(16)), n: Some(read(64)), k: Some(read(32)), stages: Some(read(2)) },
         },
