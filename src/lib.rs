@@ -15,6 +15,7 @@ pub mod report;
 pub mod run;
 pub mod source;
 pub mod store;
+pub mod sweep;
 pub mod sys;
 pub mod template;
 pub mod toolchain;

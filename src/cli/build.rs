@@ -47,6 +47,11 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// A program put before nvcc.
+    pub fn launcher(&self) -> Option<&str> {
+        self.launcher.as_deref()
+    }
+
     /// The arguments for this reproducer, and a toolchain that is fit for them.
     ///
     /// # Errors

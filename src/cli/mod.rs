@@ -16,6 +16,7 @@ mod refused;
 mod render;
 mod run;
 mod session;
+mod sweep;
 mod toolchain;
 
 use clap::{ColorChoice, Parser, Subcommand};
@@ -58,6 +59,7 @@ enum Command {
     New(Box<new::New>),
     Render(render::Render),
     Run(run::Run),
+    Sweep(sweep::Sweep),
     Toolchain(toolchain::Toolchain),
 }
 
@@ -91,6 +93,7 @@ fn dispatch(command: Command, session: &mut Session<'_>) -> u8 {
         Command::New(new) => new.run(session),
         Command::Render(render) => render.run(session),
         Command::Run(run) => return run.run(session).unwrap_or_else(|failure| session.fail(failure) as u8),
+        Command::Sweep(sweep) => sweep.run(session),
         Command::Toolchain(toolchain) => toolchain.run(session),
     };
     outcome.unwrap_or_else(|failure| session.fail(failure)) as u8

@@ -136,7 +136,7 @@ impl Run {
 }
 
 /// What the process ends with for an answer.
-fn exit(outcome: &Outcome) -> Exit {
+pub(super) fn exit(outcome: &Outcome) -> Exit {
     match outcome {
         Outcome::NotReproduced | Outcome::Refuted { .. } => Exit::Success,
         Outcome::Reproduced { .. } => Exit::Wrong,
@@ -146,7 +146,7 @@ fn exit(outcome: &Outcome) -> Exit {
 }
 
 /// Descriptors that are built from the emitted type and differ from production's.
-fn differing(reproducer: &Reproducer) -> Vec<String> {
+pub(super) fn differing(reproducer: &Reproducer) -> Vec<String> {
     if reproducer.descriptor_source != DescriptorSource::Type {
         return vec![];
     }

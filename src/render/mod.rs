@@ -2,6 +2,7 @@
 //!
 //! Pure and deterministic: the same reproducer gives the same bytes.
 
+mod batch;
 mod runtime;
 mod seal;
 mod validate;
@@ -11,6 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Checked;
 use crate::template::Templates;
 
+pub use batch::{Batch, Case, batch};
 pub use seal::{is_as_rendered, rendered_hash};
 
 /// A file to be written into the reproducer's folder.

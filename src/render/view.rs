@@ -51,6 +51,9 @@ struct AliasView {
     text: String,
 }
 
+/// The wrapper kernel of a reproducer.
+const WRAPPER: &str = "krepro_kernel";
+
 pub(super) fn context(reproducer: &Reproducer) -> Context {
     let mut context = Context::new();
     let contract = &reproducer.contract;
@@ -68,6 +71,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("runtime_first", &runtime::first());
     context.insert("runtime", &runtime::rest());
 
+    context.insert("kernel_name", WRAPPER);
     context.insert("wrapped", &(launch.kind.value == LaunchKind::Wrapped));
     context.insert("declarations", &harness.declarations);
     context.insert("parameters", &harness.parameters);
@@ -116,7 +120,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
 }
 
 /// The kernel with its template arguments, as emitted.
-fn entry(reproducer: &Reproducer) -> String {
+pub(super) fn entry(reproducer: &Reproducer) -> String {
     let instantiation = &reproducer.instantiation;
     let arguments: Vec<&str> = instantiation.template_arguments.iter().map(|a| a.value.as_str()).collect();
     if arguments.is_empty() {

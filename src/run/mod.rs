@@ -15,6 +15,8 @@ pub const GRACE: Duration = Duration::from_secs(2);
 pub struct Start<'s> {
     /// The executable.
     pub executable: &'s Utf8Path,
+    /// Which case of a sweep's executable; `None` for a reproducer's.
+    pub case: Option<&'s str>,
     /// Longest that a launch may take, in seconds, counted after the module is loaded.
     pub launch_deadline: f64,
     /// Longest that everything may take; the executable and all that it started are killed [`GRACE`] later.
@@ -40,6 +42,7 @@ impl<'s> Start<'s> {
     pub fn new(executable: &'s Utf8Path) -> Self {
         Start {
             executable,
+            case: None,
             launch_deadline: 10.0,
             overall: Duration::from_secs(1200),
             plan: None,
@@ -54,7 +57,11 @@ impl<'s> Start<'s> {
 
     /// The command line.
     pub fn words(&self) -> Vec<String> {
-        let mut words = vec![self.executable.to_string(), "--json".to_owned()];
+        let mut words = vec![self.executable.to_string()];
+        if let Some(case) = self.case {
+            words.extend(["--case".to_owned(), case.to_owned()]);
+        }
+        words.push("--json".to_owned());
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
         option("--deadline", self.launch_deadline.to_string());
         if let Some((plan, observations)) = self.plan {

@@ -13,6 +13,9 @@ use tera::{Context, Delimiters, Kwargs, State, Tera, Value};
 pub use quote::{comment, cpp_string, shell};
 
 const HARNESS: &str = include_str!("../../templates/harness.cu");
+const KERNEL: &str = include_str!("../../templates/kernel.cu");
+const PROBLEM: &str = include_str!("../../templates/problem.cu");
+const BATCH: &str = include_str!("../../templates/batch.cu");
 const BUILD: &str = include_str!("../../templates/build.sh");
 
 /// The templates of `templates/`.
@@ -39,7 +42,13 @@ impl Templates {
         tera.register_filter("shell", |text: &str, _: Kwargs, _: &State| Value::safe_string(&shell(text)));
         tera.register_filter("comment", |text: &str, _: Kwargs, _: &State| Value::safe_string(&comment(text)));
         tera.register_filter("verbatim", |text: &str, _: Kwargs, _: &State| Value::safe_string(text));
-        tera.add_raw_templates([("harness.cu", HARNESS), ("build.sh", BUILD)])?;
+        tera.add_raw_templates([
+            ("kernel.cu", KERNEL),
+            ("problem.cu", PROBLEM),
+            ("harness.cu", HARNESS),
+            ("batch.cu", BATCH),
+            ("build.sh", BUILD),
+        ])?;
         Ok(Templates(tera))
     }
 

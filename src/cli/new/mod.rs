@@ -1,5 +1,6 @@
 //! `krepro new`: from header, code-generation site and log to a reproducer.
 
+mod again;
 mod bundled;
 mod compile;
 mod cutlass;
@@ -25,6 +26,7 @@ use crate::source::{Source, Spot};
 use crate::store::Folder;
 use crate::sys;
 
+pub use again::{again, profile};
 use named::Named;
 
 /// Make a reproducer from a kernel's header, its code-generation site and a JIT log

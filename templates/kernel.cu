@@ -1,0 +1,18 @@
+<$ if declarations $>
+// ---- the context that production's code expects ------------------------------------------------------------------------
+<@ declarations | verbatim @>
+<$ endif $>
+// ---- the kernel: the instantiation is verbatim -------------------------------------------------------------------------
+<$ if wrapped $>extern "C" __global__ void <$ if launch_bounds $>__launch_bounds__(<@ launch_bounds | verbatim @>) <$ endif $><@ kernel_name @>(<@ parameters | verbatim @>) {
+<@ prologue | verbatim @>
+<$ for line in lines $><@ line | verbatim @>
+<$ endfor $>}
+
+// The one place that names what is launched.
+#define KREPRO_ENTRY <@ kernel_name @>
+<$ else $><$ for line in lines $>// <@ line | comment @>
+<$ endfor $><$ for alias in aliases $>using <@ alias.name @> = <@ alias.text | verbatim @>;
+<$ endfor $>
+// The one place that names what is launched.
+#define KREPRO_ENTRY <@ entry | verbatim @>
+<$ endif $>

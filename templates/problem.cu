@@ -1,0 +1,36 @@
+<$ for note in notes $>// <@ note | comment @>
+<$ endfor $>inline const Operand operands[] = {
+<$ for o in operands $>    {Role::<@ o.role @>, Element::<@ o.element @>, <@ o.rows @>, <@ o.columns @>, <@ o.leading_dimension @>, Major::<@ o.major @>},
+<$ endfor $>};
+
+<$ if steps $>inline const Step epilogue[] = {
+<$ for s in steps $>    {Does::<@ s.does @>, Element::<@ s.to @>, Role::<@ s.operand @>},
+<$ endfor $>};
+
+<$ endif $><$ if descriptors $>inline const Descriptor descriptors[] = {
+<$ for d in descriptors $>    // <@ d.name | comment @>, from <@ d.source | comment @>: <@ d.copies @> load(s) of <@ d.box_bytes @> bytes a barrier phase
+    {<@ d.name | cpp_string @>, Role::<@ d.operand @>, <@ d.data_type | verbatim @>, <@ d.rank @>,
+     {<@ d.global_dim | verbatim @>}, {<@ d.global_strides | verbatim @>}, {<@ d.box_dim | verbatim @>}, {<@ d.element_strides | verbatim @>},
+     <@ d.swizzle @>, <@ d.l2_promotion | verbatim @>, <@ d.out_of_bounds @>},
+<$ endfor $>};
+
+<$ endif $>inline const Problem problem = {
+    <@ name | cpp_string @>,
+    <@ kernel | cpp_string @>,
+    <@ m @>, <@ n @>, <@ k @>,
+    <@ tile_m @>, <@ tile_n @>, <@ tile_k @>,
+    Accumulator::<@ accumulator @>,
+    <@ accumulates @>,
+    <@ padding_zero @>,
+    operands, <@ operands | length @>,
+    <$ if steps $>epilogue, <@ steps | length @><$ else $>nullptr, 0<$ endif $>,
+    <$ if descriptors $>descriptors, <@ descriptors | length @><$ else $>nullptr, 0<$ endif $>,
+    {{<@ grid | verbatim @>}, <@ threads @>, {<@ cluster | verbatim @>}, <@ shared_memory @>, <@ workspace @>, <@ workspace_fill @>},
+};
+
+// ---- one launch --------------------------------------------------------------------------------------------------------
+void launch([[maybe_unused]] const Buffers& buffers, const LaunchShape& shape) {
+<@ host | verbatim @>
+  launch_kernel(KREPRO_ENTRY, shape<$ for argument in arguments $>, <@ argument | verbatim @><$ endfor $>);
+}
+
