@@ -8,6 +8,7 @@ pub mod exit;
 pub mod explain;
 pub mod judge;
 pub mod model;
+pub mod package;
 pub mod pipeline;
 pub mod read;
 pub mod render;

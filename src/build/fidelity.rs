@@ -104,12 +104,32 @@ fn is_ours(kernel: &Kernel, reproducer: &Reproducer, wrapped: bool) -> bool {
         return kernel.symbol == "krepro_kernel";
     }
     let (name, _) = instance::parts(&instance::demangle(&kernel.symbol));
+    same_name(&name, reproducer)
+}
+
+/// Whether a qualified name is that of the kernel, which the site may write less qualified.
+fn same_name(name: &str, reproducer: &Reproducer) -> bool {
     let wanted = reproducer.instantiation.kernel.value.trim_start_matches("::");
     name == wanted || name.ends_with(&format!("::{wanted}"))
 }
 
+/// What ptxas said of the kernel that a case of a sweep launches: a wrapper goes by its name, a template's symbol by its arguments.
+pub fn usage_of<'u>(usages: &'u [Usage], reproducer: &Reproducer, wrapper: &str) -> Option<&'u Usage> {
+    if reproducer.launch.kind.value == LaunchKind::Wrapped {
+        return usages.iter().find(|usage| usage.symbol == wrapper);
+    }
+    let transcribed: Vec<String> =
+        reproducer.instantiation.template_arguments.iter().map(|piece| piece.value.clone()).collect();
+    let fits = |usage: &&Usage| {
+        let (name, built) = instance::parts(&instance::demangle(&usage.symbol));
+        let arguments = instance::compare(&transcribed, &built);
+        same_name(&name, reproducer) && arguments.iter().all(|argument| argument.same != Some(false))
+    };
+    usages.iter().find(fits)
+}
+
 /// Options that act on code: what is compiled, for what, and how.
-const ACTS: [&str; 32] = [
+const ACTS: [&str; 31] = [
     "-D",
     "-U",
     "-I",
@@ -119,7 +139,6 @@ const ACTS: [&str; 32] = [
     "--std",
     "-O",
     "-G",
-    "-g",
     "-use_fast_math",
     "--use_fast_math",
     "-ftz",

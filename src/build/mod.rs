@@ -90,6 +90,14 @@ pub fn command(job: &Job<'_>, toolchain: &Toolchain) -> Vec<String> {
     words
 }
 
+/// Makes the folders that the command links from.
+///
+/// # Errors
+/// A toolkit without its run-time library, a stub that does not compile, a file error.
+pub fn prepare(system: &dyn System, toolchain: &Toolchain, job: &Job<'_>) -> Result<(), Diagnostics> {
+    link::prepare(system, toolchain, &job.folder.join("build"), job.line.libcuda)
+}
+
 /// Builds, unless the command, the compilers and every file that was read are as they were. `on_line` sees what the compiler
 /// prints as it comes.
 ///
@@ -113,7 +121,7 @@ pub fn build(
         return Ok(Built { executable, compiled: false, milliseconds, command: words, output });
     }
     system.make_folder(&folder)?;
-    link::prepare(system, toolchain, &folder, job.line.libcuda).map_err(NotBuilt::Unable)?;
+    prepare(system, toolchain, job).map_err(NotBuilt::Unable)?;
     // A failed build must not leave yesterday's executable to be run.
     system.remove(&record)?;
     system.remove(&executable)?;

@@ -15,6 +15,7 @@ use crate::build::{self, Built, Job, NotBuilt, sass, usage};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::{BuildLine, GpuArch, Reproducer};
+use crate::package::{self, Step};
 use crate::store::Folder;
 use crate::toolchain::{self, Toolchain, fit, gpu};
 
@@ -30,6 +31,18 @@ pub struct Build {
     /// Production's machine code, to be compared: a cubin, a library, or a folder of them (a JIT cache); may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     production: Vec<Utf8PathBuf>,
+    /// Print the build for another build system instead of building
+    #[arg(long, value_name = "FORM", value_enum)]
+    emit: Option<Emit>,
+}
+
+/// For whom a build is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Emit {
+    /// A build.ninja
+    Ninja,
+    /// A line for a shell
+    Shell,
 }
 
 /// What compiles, and for what.
@@ -77,6 +90,9 @@ impl Build {
     pub fn run(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         let folder = Folder::new(&self.dir);
         let (_, reproducer) = folder.load(session.system)?;
+        if let Some(form) = self.emit {
+            return self.print(session, folder.path(), &reproducer, form);
+        }
         let built = built(session, folder.path(), &reproducer, &self.tools)?;
         let fidelity = self.fidelity(session, &reproducer, &built)?;
         if session.global.json {
@@ -88,6 +104,27 @@ impl Build {
         let how = if built.compiled { format!("built in {seconds:.1} s") } else { "nothing changed".to_owned() };
         writeln!(session.out(), "{}: {how}", built.executable)?;
         show(session, &fidelity)?;
+        Ok(Exit::Success)
+    }
+
+    /// Prepares the folders that the command links from, and prints it.
+    fn print(
+        &self,
+        session: &mut Session<'_>,
+        folder: &Utf8Path,
+        reproducer: &Reproducer,
+        form: Emit,
+    ) -> Result<Exit, Failure> {
+        let (line, found) = self.tools.find(session, reproducer)?;
+        let name = reproducer.name.as_str();
+        let job = Job { folder, name, line: &line, launcher: self.tools.launcher() };
+        let run_in = session.system.real_path(folder).join("build");
+        build::prepare(session.system, &found, &job).map_err(Failure::cannot_test)?;
+        let command = build::command(&job, &found);
+        let input = format!("../{name}.cu");
+        let steps = [Step { folder: run_in.as_str(), command: &command, output: name, input: &input }];
+        let text = if form == Emit::Ninja { package::ninja(&steps) } else { package::shell_lines(&steps) };
+        write!(session.out(), "{text}")?;
         Ok(Exit::Success)
     }
 

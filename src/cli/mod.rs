@@ -8,6 +8,7 @@ mod check;
 mod demo;
 mod doctor;
 mod explain;
+mod export;
 mod findings;
 mod flags;
 mod new;
@@ -55,6 +56,7 @@ enum Command {
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     Explain(explain::Explain),
+    Export(export::Export),
     Flags(flags::Flags),
     New(Box<new::New>),
     Render(render::Render),
@@ -89,6 +91,7 @@ fn dispatch(command: Command, session: &mut Session<'_>) -> u8 {
         Command::Demo(demo) => demo.run(session),
         Command::Doctor(doctor) => doctor.run(session),
         Command::Explain(explain) => explain.run(session),
+        Command::Export(export) => export.run(session),
         Command::Flags(flags) => flags.run(session),
         Command::New(new) => new.run(session),
         Command::Render(render) => render.run(session),

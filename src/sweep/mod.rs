@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::build::{self, Job, NotBuilt, output, usage};
+use crate::build::{self, Job, NotBuilt, fidelity, output, usage};
 use crate::diag::Diagnostics;
 use crate::model::{BuildLine, Checked};
 use crate::render::{self, Case};
@@ -150,10 +150,8 @@ fn receive(
                 let usages = usage::of(&built.output);
                 for index in own {
                     let mut record = one(system, plan, &items[index], &built.executable).map_err(Stop::File)?;
-                    let wrapper = kernels.get(&index).map(|kernel| format!("kernel_{kernel}"));
-                    // A wrapper is found by its name; a template's symbol when there is only one.
-                    let named = usages.iter().find(|u| Some(&u.symbol) == wrapper.as_ref());
-                    let found = named.or(if usages.len() == 1 { usages.first() } else { None });
+                    let wrapper = kernels.get(&index).map(|kernel| format!("kernel_{kernel}")).unwrap_or_default();
+                    let found = fidelity::usage_of(&usages, items[index].checked.reproducer(), &wrapper);
                     record.registers = found.map(|usage| usage.registers);
                     record.spills = found.map(|usage| usage.spill_stores);
                     record.build_milliseconds = built.milliseconds;
