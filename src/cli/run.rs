@@ -9,7 +9,7 @@ use super::{Failure, Session, findings};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exit::Exit;
 use crate::judge::{self, Backend, Context};
-use crate::model::{Answer, Claim, DescriptorSource, Event, Outcome, Reproducer};
+use crate::model::{Answer, Claim, DescriptorSource, Event, Reproducer};
 use crate::read::observation::json_lines;
 use crate::store::Folder;
 use crate::sys::Ending;
@@ -104,7 +104,7 @@ impl Run {
             diagnostics: unanswered(&reason.to_string(), &lines.events, &ran.messages),
         })?;
         self.print(session, &answer, &lines.foreign)?;
-        Ok(exit(&answer.outcome))
+        Ok(Exit::from(&answer.outcome))
     }
 
     fn print(&self, session: &mut Session<'_>, answer: &Answer, foreign: &[String]) -> Result<(), Failure> {
@@ -132,16 +132,6 @@ impl Run {
             }
         }
         if problems.is_empty() { Ok(list) } else { Err(Failure::input(problems)) }
-    }
-}
-
-/// What the process ends with for an answer.
-pub(super) fn exit(outcome: &Outcome) -> Exit {
-    match outcome {
-        Outcome::NotReproduced | Outcome::Refuted { .. } => Exit::Success,
-        Outcome::Reproduced { .. } => Exit::Wrong,
-        Outcome::Draft { .. } => Exit::Draft,
-        Outcome::Hang { .. } => Exit::Hang,
     }
 }
 

@@ -215,7 +215,7 @@ fn judge(item: &Item, ran: &Ran) -> (Verdict, String) {
         Ok(answer) => {
             let text = crate::report::text(&answer);
             let headline = text.lines().next().unwrap_or_default().to_owned();
-            (verdict(super::run::exit(&answer.outcome)), headline)
+            (verdict(Exit::from(&answer.outcome)), headline)
         }
         Err(reason) if reason.exit() == Exit::CannotTest => (Verdict::NotRun, reason.to_string()),
         Err(reason) => (Verdict::Draft, reason.to_string()),

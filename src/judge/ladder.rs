@@ -196,24 +196,45 @@ impl Case<'_> {
 
     fn against_production(&mut self, observed: &ObservedComparison, failing: bool) -> (Outcome, Vec<String>) {
         let production_wrong = observed.production.wrong > 0;
-        let same = observed.same || observed.run.wrong == 0;
-        let how = if observed.same { "bit for bit" } else { "within tolerance" };
+        // What the run never writes holds anything in production: only written elements can be compared.
+        let unwritten = observed.run.unwritten;
+        let same = observed.same || observed.run.wrong == unwritten;
+        let how = match (observed.same, unwritten) {
+            (true, _) => "bit for bit".to_owned(),
+            (false, 0) => "within tolerance".to_owned(),
+            (false, count) => format!("on every element that it writes; {count} it never writes"),
+        };
         let figures = |m: &crate::model::Metrics| {
             format!("{} of {} elements wrong, relative L2 {:.2e}", m.wrong, m.elements, m.rel_l2.0)
         };
         let mut evidence =
             vec![format!("production's output against the reference: {}", figures(&observed.production))];
-        let real_wrong = self.rungs.iter().any(|r| r.family() == "real" && r.failed());
+        let real: Vec<&RungResult> = self.rungs.iter().filter(|r| r.family() == "real").collect();
+        let real_right = !real.is_empty() && real.iter().all(|r| r.status == RungStatus::Pass);
+        let varies = real.iter().any(|r| !r.deterministic);
         let outcome = match (production_wrong, same) {
             (true, true) => {
                 evidence.push(format!("the run gives production's wrong output {how}"));
                 Outcome::Reproduced { verdict: None }
             }
-            (true, false) if !real_wrong => {
+            (true, false) if real_right && failing => draft(
+                "other_inputs",
+                "the run gives the right output on production's inputs and is wrong on others: two faults, or a reproducer that is \
+                 not faithful",
+            ),
+            (true, false) if real_right => {
                 evidence.push(
                     "on production's inputs the run gives the right output: not this kernel in this context".to_owned(),
                 );
                 Outcome::Refuted { what: "production's output comes from this kernel".to_owned() }
+            }
+            (true, false) if varies => {
+                evidence.push(format!(
+                    "the run is wrong too, and differs from launch to launch, so production's bits cannot come back: {} against \
+                     its output",
+                    figures(&observed.run)
+                ));
+                Outcome::Reproduced { verdict: None }
             }
             (true, false) => {
                 evidence.push(format!(

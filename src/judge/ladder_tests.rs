@@ -203,6 +203,30 @@ fn productions_output_decides() {
     assert!(matches!(replay(true, 0, 0, 0, Some(Claim::Ratio(10.0))), Outcome::Refuted { .. }));
 }
 
+/// A run that is wrong on its real rung, and on `others` too, against a wrong output of production.
+fn wrong_replay(run: Metrics, deterministic: bool, real_wrong: u64, others: &[&str]) -> Outcome {
+    let mut rungs = with(others);
+    rungs.push(RungResult { deterministic, ..rung("real", real_wrong) });
+    let mut list = events(rungs);
+    let production = Metrics { wrong: 9, elements: 1024, ..Metrics::default() };
+    list.insert(list.len() - 1, Event::Observed { rung: "real".into(), same: false, run, production });
+    ladder(&contract(), &Findings::default(), &list, None, &context(1)).unwrap().outcome
+}
+
+#[test]
+fn unwritten_elements_and_a_race_do_not_hide_that_the_kernel_is_the_one() {
+    let run = |wrong, unwritten| Metrics { wrong, unwritten, elements: 1024, ..Metrics::default() };
+    assert!(matches!(wrong_replay(run(64, 64), true, 64, &[]), Outcome::Reproduced { .. }));
+    assert!(matches!(wrong_replay(run(65, 64), true, 65, &[]), Outcome::Draft { .. }));
+    assert!(matches!(wrong_replay(run(9, 0), false, 9, &[]), Outcome::Reproduced { .. }));
+}
+
+#[test]
+fn a_kernel_that_is_wrong_on_other_inputs_is_not_cleared_by_the_right_output_on_these() {
+    let run = Metrics { wrong: 9, elements: 1024, ..Metrics::default() };
+    assert!(matches!(wrong_replay(run, true, 0, &["ones"]), Outcome::Draft { .. }));
+}
+
 #[test]
 fn a_crash_is_reproduced_and_an_unfit_device_is_no_answer() {
     let crash = |rung: &str| Event::CudaError {
