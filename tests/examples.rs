@@ -7,8 +7,8 @@ mod support;
 
 use std::process::Command;
 
-use krepro::model::Reproducer;
-use support::{Sm90, simt, simt_of, sm90};
+use krepro::model::{ElementType, Reproducer};
+use support::{Sm90, simt, simt_of, simt_typed, sm90};
 
 const PLAIN: Sm90 = Sm90 { batch: 16, output: 1024, stride: 1024, reduction: 6144, residual: false, defect: 0 };
 
@@ -21,6 +21,17 @@ fn nvcc_builds_the_hopper_example() {
     assert!(String::from_utf8(listed.stdout).unwrap().lines().any(|rung| rung == "epilogue"));
     let run = Command::new(&built).arg("--json").env("CUDA_VISIBLE_DEVICES", "").output().unwrap();
     assert_eq!(run.status.code(), Some(125), "{}", String::from_utf8_lossy(&run.stdout));
+}
+
+#[test]
+fn flags_that_are_hard_on_the_harness_still_build() {
+    let Some(toolchain) = common::toolchain() else { return };
+    let types = [("__half", ElementType::F16), ("float", ElementType::F32), ("__nv_bfloat16", ElementType::Bf16)];
+    for ((cpp, element), flags) in types.into_iter().zip(HARD) {
+        let folder = tempfile::tempdir().unwrap();
+        let built = support::build(&toolchain, folder.path(), simt_typed(cpp, element, flags));
+        assert!(Command::new(&built).arg("--list").output().unwrap().status.success(), "{flags:?}");
+    }
 }
 
 /// `krepro new` on an example, in the example's folder; the generated `.cu` and `build.sh`.
@@ -90,6 +101,23 @@ fn new_on_the_simt_example_names_the_kernel_it_launches() {
     assert_eq!(rest(&unit), rest(&hand.files[0].text));
 }
 
+/// Flags that are hard on the harness: warnings are errors, no conversions of half types, no optimisation, -ffast-math.
+const HARD: [&[&str]; 3] = [
+    &["-std=c++20", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra"],
+    &[
+        "-std=c++17",
+        "-Werror=all-warnings",
+        "-D__CUDA_NO_HALF_OPERATORS__",
+        "-D__CUDA_NO_HALF_CONVERSIONS__",
+        "-D__CUDA_NO_HALF2_OPERATORS__",
+        "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+        "-Xcompiler",
+        "-ffast-math",
+        "-O2",
+    ],
+    &["-G", "-g", "-Xcompiler", "-ffast-math"],
+];
+
 fn variants() -> Vec<(String, Reproducer)> {
     let mut list = vec![
         ("sm90".to_owned(), sm90(PLAIN)),
@@ -98,6 +126,9 @@ fn variants() -> Vec<(String, Reproducer)> {
         ("sm90-b8".to_owned(), sm90(Sm90 { batch: 8, ..PLAIN })),
         ("sm90-ragged".to_owned(), sm90(Sm90 { batch: 5, output: 200, stride: 208, reduction: 1000, ..PLAIN })),
         ("simt".to_owned(), simt(0)),
+        ("simt-f16".to_owned(), simt_typed("__half", ElementType::F16, HARD[0])),
+        ("simt-f32".to_owned(), simt_typed("float", ElementType::F32, HARD[1])),
+        ("simt-debug".to_owned(), simt_typed("__nv_bfloat16", ElementType::Bf16, HARD[2])),
         ("simt-large".to_owned(), simt_of([128, 7168, 6144], 0)),
     ];
     list.extend(

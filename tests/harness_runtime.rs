@@ -375,6 +375,9 @@ fn real_inputs_and_productions_output_are_read_and_compared() {
     let (code, wrong) = observed("tail");
     assert_eq!((code, &wrong["same"], &wrong["production"]["wrong"]), (1, &Value::from(false), &Value::from(0)));
     assert!(wrong["run"]["wrong"].as_u64().unwrap() > 60, "{wrong}");
+    let (code, unwritten) = observed("unwritten");
+    assert_eq!((code, &unwritten["same"], &unwritten["run"]["unwritten"]), (1, &Value::from(true), &Value::from(10)));
+    assert_eq!(observed("nothing").1["same"], false);
 }
 
 #[test]
@@ -395,5 +398,22 @@ fn a_dump_of_the_wrong_size_shape_or_type_is_refused_by_name() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(expected), "{expected}: {said}");
+    }
+}
+
+#[test]
+fn block_scales_act_within_the_sum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("linear");
+    for element in ["e2m1", "e4m3"] {
+        compile("linear.cpp", &["-std=c++17", "-DBLOCK_SCALES=1", &format!("-DIN_ELEMENT={element}")], &path);
+        let run = |fault: &str| Command::new(&path).arg("--json").env("KREPRO_FAULT", fault).output().unwrap();
+        let right = run("");
+        assert_eq!(right.status.code(), Some(0), "{}", String::from_utf8_lossy(&right.stdout));
+        let wrong = run("scale");
+        let list: Vec<Value> =
+            String::from_utf8(wrong.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(wrong.status.code(), Some(1));
+        assert_eq!(rungs(&list, "fail"), ["integers.repeat", "integers", "padding", "gaussian"]);
     }
 }

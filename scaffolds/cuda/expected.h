@@ -30,26 +30,89 @@ inline double accumulator_limit(Accumulator accumulator) {
   }
 }
 
-// Bound on every partial sum of |a b| in any order, for integer operands; infinite when an operand is no integer.
-inline double partial_sum_bound(const Problem& problem, const Values& values) {
-  double bound = positive_infinity();
-  const Role roles[2] = {Role::a, Role::b};
-  double largest[2] = {0, 0};
-  double row_sum[2] = {0, 0};
-  for (int side = 0; side < 2; ++side) {
-    const std::vector<float>& value = values[roles[side]];
-    for (std::size_t begin = 0; begin < value.size(); begin += problem.k) {
-      double sum = 0;
-      for (std::size_t i = begin; i < begin + problem.k; ++i) {
-        const double magnitude = std::fabs(static_cast<double>(value[i]));
-        if (!is_finite(magnitude) || magnitude != std::floor(magnitude)) return bound;
-        sum += magnitude;
-        largest[side] = std::max(largest[side], magnitude);
+// Exponent of the lowest set bit of a finite number that is not zero.
+inline int lowest_bit(float value) {
+  const std::uint32_t bits = bits_of<std::uint32_t>(value);
+  const std::uint32_t field = (bits >> 23) & 0xffu;
+  std::uint32_t significand = (bits & 0x7fffffu) | (field != 0 ? 0x800000u : 0u);
+  int exponent = (field != 0 ? static_cast<int>(field) : 1) - 150;
+  while ((significand & 1u) == 0) {
+    significand >>= 1;
+    ++exponent;
+  }
+  return exponent;
+}
+
+struct Extent {
+  double row_sum = 0;  // largest sum of magnitudes of a row
+  double largest = 0;
+  int unit = 200;      // every value is a multiple of 2^unit
+};
+
+KREPRO_DENSE inline Extent extent_of(const std::vector<float>& values, std::uint64_t columns) {
+  Extent extent;
+  const float* value = values.data();
+  for (std::size_t begin = 0; begin < values.size(); begin += columns) {
+    double sum = 0;
+    for (std::size_t i = begin; i < begin + columns; ++i) {
+      if ((bits_of<std::uint32_t>(value[i]) << 1) == 0) continue;
+      const double magnitude = std::fabs(static_cast<double>(value[i]));
+      if (!is_finite(magnitude)) {
+        extent.unit = -1000;
+        return extent;
       }
-      row_sum[side] = std::max(row_sum[side], sum);
+      sum += magnitude;
+      extent.largest = std::max(extent.largest, magnitude);
+      extent.unit = std::min(extent.unit, lowest_bit(value[i]));
+    }
+    extent.row_sum = std::max(extent.row_sum, sum);
+  }
+  return extent;
+}
+
+// Bound on every partial sum of |a b| in any order, in units of which every product is a multiple: below the accumulator's
+// limit, no addition rounds.
+inline double partial_sum_bound(const Problem& problem, const Values& values) {
+  const Extent a = extent_of(values[Role::a], problem.k);
+  const Extent b = extent_of(values[Role::b], problem.k);
+  if (a.unit < -500 || b.unit < -500) return positive_infinity();
+  const double bound = std::min(a.row_sum * b.largest, b.row_sum * a.largest);
+  return bound == 0 ? 0.0 : std::ldexp(bound, -(a.unit + b.unit));
+}
+
+// A scale with more than one column (or fewer rows than its operand) belongs to blocks of its operand and acts within the sum.
+inline bool is_block_scale(const Problem& problem, Role role) {
+  const Operand* scale = find_operand(problem, role);
+  if (scale == nullptr || (role != Role::scale_a && role != Role::scale_b)) return false;
+  return scale->columns > 1 || scale->rows < (role == Role::scale_a ? problem.m : problem.n);
+}
+
+// Extent of a block when `count` elements are cut into `blocks`: the power of two that the field uses (16, 32, 128 ...).
+inline std::uint64_t block_extent(std::uint64_t count, std::uint64_t blocks) {
+  std::uint64_t extent = 1;
+  while (extent * blocks < count) extent *= 2;
+  return extent;
+}
+
+// The operands with their block scales multiplied in. f32 holds the product of a narrow type and a power of two exactly.
+inline Values dequantised(const Problem& problem, const Values& values) {
+  Values result;
+  for (std::size_t i = 0; i < role_count; ++i) result.of[i] = values.of[i];
+  const Role scaled[2] = {Role::a, Role::b};
+  const Role scales[2] = {Role::scale_a, Role::scale_b};
+  for (int side = 0; side < 2; ++side) {
+    if (!is_block_scale(problem, scales[side])) continue;
+    const Operand& scale = *find_operand(problem, scales[side]);
+    const std::uint64_t rows = side == 0 ? problem.m : problem.n;
+    const std::uint64_t high = block_extent(rows, scale.rows);
+    const std::uint64_t wide = block_extent(problem.k, scale.columns);
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      for (std::uint64_t column = 0; column < problem.k; ++column) {
+        result[scaled[side]][row * problem.k + column] *= values[scales[side]][row / high * scale.columns + column / wide];
+      }
     }
   }
-  return std::min(row_sum[0] * largest[1], row_sum[1] * largest[0]);
+  return result;
 }
 
 // numerics: error of the sum itself. s1 = sum |ab|, s2 = sqrt(sum (ab)^2).
@@ -129,8 +192,11 @@ inline void take_step(const Step& step, double operand, Walked& walked) {
 }
 
 // `start` is what the output held, for kernels that add to it.
-inline Expected expect(const Problem& problem, const Values& values, bool want_exact, double start) {
+inline Expected expect(const Problem& problem, const Values& stored, bool want_exact, double start) {
   Expected expected;
+  const bool blocks = is_block_scale(problem, Role::scale_a) || is_block_scale(problem, Role::scale_b);
+  const Values multiplied = blocks ? dequantised(problem, stored) : Values();
+  const Values& values = blocks ? multiplied : stored;
   const std::uint64_t m = problem.m;
   const std::uint64_t n = problem.n;
   const Element out = find_operand(problem, Role::out)->element;
@@ -138,9 +204,10 @@ inline Expected expect(const Problem& problem, const Values& values, bool want_e
   std::vector<double> s1;
   std::vector<double> s2;
   host_gemm(values[Role::a], values[Role::b], m, n, problem.k, Sum::products, sum);
-  expected.exact = want_exact && partial_sum_bound(problem, values) < accumulator_limit(problem.accumulator);
+  const double bound = want_exact ? partial_sum_bound(problem, values) : positive_infinity();
+  expected.exact = bound < accumulator_limit(problem.accumulator);
   if (expected.exact && problem.accumulates) {
-    expected.exact = partial_sum_bound(problem, values) + std::fabs(start) <= static_cast<double>(format_of(out).exact);
+    expected.exact = bound + std::fabs(start) <= static_cast<double>(format_of(out).exact);
   }
   if (!expected.exact) {
     host_gemm(values[Role::a], values[Role::b], m, n, problem.k, Sum::magnitudes, s1);

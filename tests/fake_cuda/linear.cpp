@@ -10,6 +10,11 @@
 #define IN_ELEMENT bf16
 #endif
 
+// Blocks of 16 along k, as microscaled formats have them.
+#ifndef BLOCK_SCALES
+#define BLOCK_SCALES 0
+#endif
+
 namespace {
 
 constexpr std::uint64_t m = 5, n = 24, k = 80, out_ld = 32, a_ld = 96;
@@ -20,9 +25,9 @@ std::string fault() {
   return text == nullptr ? "" : text;
 }
 
-void linear(const unsigned char*, const unsigned char*, const unsigned char*, unsigned char*, int) {}
+void linear(const unsigned char*, const unsigned char*, const unsigned char*, unsigned char*, int, const unsigned char*) {}
 
-void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias, unsigned char* out) {
+void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias, unsigned char* out, const unsigned char* scale) {
   using namespace krepro;
   const Format& in_format = format_of(Element::IN_ELEMENT);
   const Format& out_format = format_of(Element::OUT_ELEMENT);
@@ -33,7 +38,9 @@ void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias
       const std::uint64_t end = f == "tail" ? k - 16 : f == "over" ? k + 8 : k;
       for (std::uint64_t i = 0; i < end; ++i) {
         const std::uint64_t at_b = f == "transposed" ? i * n + column : column * k + i;
-        sum += static_cast<float>(decode(in_format, load_code(a, in_format.bits, row * a_ld + i)) *
+        const std::uint64_t block = f == "scale" ? 0 : i / 16;
+        const double factor = BLOCK_SCALES ? decode(format_of(Element::ue8m0), scale[row * (k / 16) + block]) : 1.0;
+        sum += static_cast<float>(factor * decode(in_format, load_code(a, in_format.bits, row * a_ld + i)) *
                                   decode(in_format, load_code(b, in_format.bits, at_b)));
       }
       sum += static_cast<float>(decode(format_of(Element::bf16), load_code(bias, 16, f == "bias" ? row : column)));
@@ -54,6 +61,7 @@ const krepro::Operand operands[] = {
     {krepro::Role::b, krepro::Element::IN_ELEMENT, n, k, k, krepro::Major::k},
     {krepro::Role::bias, krepro::Element::bf16, 1, n, n, krepro::Major::k},
     {krepro::Role::out, krepro::Element::OUT_ELEMENT, m, n, out_ld, krepro::Major::k},
+    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, k / 16, krepro::Major::k},
 };
 const krepro::Step epilogue[] = {
     {krepro::Does::add, krepro::Element::f32, krepro::Role::bias},
@@ -64,7 +72,7 @@ const krepro::Descriptor descriptors[] = {
      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE},
 };
 const krepro::Problem problem = {
-    "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, false, false, operands, 4, epilogue, 2,
+    "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, false, false, operands, 4 + BLOCK_SCALES, epilogue, 2,
     descriptors, 1, {{1, 1, 1}, 128, {2, 1, 1}, 1024, 64, 0},
 };
 
@@ -74,7 +82,8 @@ void krepro::launch(const Buffers& buffers, const LaunchShape& shape) {
   const CUtensorMap& by_value = buffers.map("tma_a");
   if (reinterpret_cast<void*>(by_value.opaque[0]) != buffers.address("a")) throw std::invalid_argument("descriptor");
   if (std::memcmp(buffers.map_on_device("tma_a"), &by_value, sizeof by_value) != 0) throw std::invalid_argument("copy");
-  launch_kernel(&linear, shape, buffers.address("a"), buffers.address("b"), buffers.address("bias"), buffers.address("out"), 3);
+  launch_kernel(&linear, shape, buffers.address("a"), buffers.address("b"), buffers.address("bias"), buffers.address("out"), 3,
+                BLOCK_SCALES ? buffers.address("scale_a") : nullptr);
 }
 
 cudaError_t fake_kernel(const void* function, void** arguments) {
@@ -83,7 +92,8 @@ cudaError_t fake_kernel(const void* function, void** arguments) {
   if (*static_cast<int*>(arguments[4]) != 3) return cudaErrorInvalidValue;
   if (fault() == "image") return cudaErrorNoKernelImageForDevice;
   compute(*static_cast<unsigned char**>(arguments[0]), *static_cast<unsigned char**>(arguments[1]),
-          *static_cast<unsigned char**>(arguments[2]), *static_cast<unsigned char**>(arguments[3]));
+          *static_cast<unsigned char**>(arguments[2]), *static_cast<unsigned char**>(arguments[3]),
+          *static_cast<unsigned char**>(arguments[5]));
   return cudaSuccess;
 }
 

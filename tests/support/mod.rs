@@ -156,6 +156,19 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
     }
 }
 
+/// `simt_linear` on another element type, compiled with other flags.
+pub fn simt_typed(cpp: &str, element: ElementType, flags: &[&str]) -> Reproducer {
+    let mut reproducer = simt(0);
+    let argument = &mut reproducer.instantiation.template_arguments[0];
+    argument.value = cpp.into();
+    for operand in &mut reproducer.contract.operands {
+        operand.element = read(element);
+    }
+    reproducer.contract.epilogue[1] = read(EpilogueStep::Round { to: element });
+    reproducer.compile = compile(&[&["-arch=sm_90a"], flags].concat(), &example("simt_linear"));
+    reproducer
+}
+
 /// What varies between reproducers of `linear_sm90`.
 #[derive(Clone, Copy)]
 pub struct Sm90 {
