@@ -13,6 +13,7 @@ use crate::model::{Answer, Claim, DescriptorSource, Event, Reproducer};
 use crate::read::observation::json_lines;
 use crate::store::Folder;
 use crate::sys::Ending;
+use crate::toolchain::{self, gpu};
 use crate::{pipeline, report, run};
 
 /// Build a reproducer if it is stale, run its ladder of controlled inputs, and answer
@@ -49,6 +50,17 @@ pub struct Run {
     /// End with the codes of `git bisect run`
     #[arg(long)]
     bisect: bool,
+    /// What executes the kernel; auto: the GPU, or the CPU where there is none (answers are then drafts)
+    #[arg(long, value_enum, default_value_t = BackendChoice::Auto)]
+    backend: BackendChoice,
+}
+
+/// `--backend`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum BackendChoice {
+    Auto,
+    Gpu,
+    Cpu,
 }
 
 impl Run {
@@ -87,11 +99,20 @@ impl Run {
             launches: self.launches,
             ..run::Start::new(&built.executable)
         };
-        let ran = run::run(session.system, &start, &mut |_| {})?;
+        let backend = match self.backend {
+            BackendChoice::Gpu => Backend::Gpu,
+            BackendChoice::Cpu => Backend::CpuAsked,
+            BackendChoice::Auto if gpu::list(session.system).is_empty() => Backend::CpuFallback,
+            BackendChoice::Auto => Backend::Gpu,
+        };
+        let (ran, arch_validated) = match backend {
+            Backend::Gpu => (run::run(session.system, &start, &mut |_| {})?, true),
+            _ => emulated(session, &start)?,
+        };
         let lines = json_lines(&ran.events);
         let context = Context {
-            backend: Backend::Gpu,
-            arch_validated: true,
+            backend,
+            arch_validated,
             type_descriptors: differing(&reproducer),
             exit: match ran.ending {
                 Ending::Code(code) => Some(code),
@@ -133,6 +154,22 @@ impl Run {
         }
         if problems.is_empty() { Ok(list) } else { Err(Failure::input(problems)) }
     }
+}
+
+/// The run on the CPU backend, whose findings are shown, and whether its architecture was compared with silicon.
+fn emulated(session: &mut Session<'_>, start: &run::Start<'_>) -> Result<(run::Ran, bool), Failure> {
+    let unable = |text: String| Failure::cannot_test(Diagnostic::error("K-RUN", text));
+    let compiler = session.system.host_compiler().map_err(unable)?;
+    let cache = toolchain::cache::folder(session.system).map_err(Failure::cannot_test)?;
+    session.system.make_folder(&cache)?;
+    let emulated = run::run_on_cpu(start, &compiler.path, &cache).map_err(|error| unable(error.to_string()))?;
+    if let Some(report) = emulated.obstacle() {
+        return Err(unable(format!("the CPU backend cannot run this kernel: {}", report.text.trim_end())));
+    }
+    for report in &emulated.reports {
+        writeln!(session.err(), "{}: {}", emulated.gpu, report.text.trim_end())?;
+    }
+    Ok((emulated.ran, emulated.validated))
 }
 
 /// Descriptors that are built from the emitted type and differ from production's.

@@ -125,6 +125,11 @@ fn fallback(outcome: Outcome, context: &Context) -> Outcome {
     )
 }
 
+/// The CPU backend's own count: a barrier that was given other bytes than it awaits.
+fn counted_bytes(report: &str) -> Option<&str> {
+    report.lines().filter_map(|line| line.trim().strip_prefix("likely: ")).find(|cause| cause.contains(" bytes "))
+}
+
 impl Case<'_> {
     fn predicts(&self, code: &str) -> Option<&Finding> {
         self.findings.findings.iter().find(|f| f.weight == Weight::Predict && f.code == code)
@@ -184,6 +189,8 @@ impl Case<'_> {
             self.type_descriptor("hangs")
         } else if let Some(finding) = self.predicts("K-S09") {
             Outcome::Hang { rung: rung.to_owned(), cause: finding.message.clone() }
+        } else if let Some(cause) = counted_bytes(backtrace) {
+            Outcome::Hang { rung: rung.to_owned(), cause: cause.to_owned() }
         } else {
             draft(
                 "unknown_hang",

@@ -1,9 +1,13 @@
 //! The executable, started and watched; what it says is collected, not judged.
 
+mod cpu;
+
 use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+pub use cpu::{Emulated, run_on_cpu};
 
 use crate::sys::{Ending, Request, Stream, System};
 

@@ -1,5 +1,6 @@
 //! What a run gives back.
 
+use crate::arch::Arch;
 use std::time::Duration;
 
 /// How the executable ended.
@@ -77,6 +78,8 @@ pub struct RunOutcome {
     pub stderr: Vec<u8>,
     /// The simulated GPU's name.
     pub gpu: String,
+    /// Its architecture.
+    pub arch: Arch,
     /// Every launch, in order.
     pub launches: Vec<LaunchSummary>,
     /// Findings, in order.

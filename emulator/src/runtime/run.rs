@@ -57,6 +57,7 @@ pub fn run(request: &RunRequest) -> Result<RunOutcome, RunError> {
         stdout: ended.stdout,
         stderr: ended.stderr,
         gpu: gpu.name,
+        arch: gpu.arch,
         launches: log.launches,
         reports: log.reports,
     })
