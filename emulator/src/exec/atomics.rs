@@ -13,7 +13,7 @@ use super::warp::Warp;
 use crate::memory::MemoryFault;
 
 /// The new value of an atomic.
-fn apply(kind: AtomicKind, of: AtomicType, old: u64, operand: u64, new: u64) -> u64 {
+pub(super) fn apply(kind: AtomicKind, of: AtomicType, old: u64, operand: u64, new: u64) -> u64 {
     use AtomicKind::*;
     let half = |f: &dyn Fn(u32, u32) -> u32| u64::from(f(old as u32, operand as u32));
     match (kind, of) {

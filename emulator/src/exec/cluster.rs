@@ -1,12 +1,15 @@
 //! The CTAs of a cluster: what one host thread runs at a time.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::code::Code;
 use super::deadlock::{Deadlock, Wait, Waiter};
 use super::failure::{Cause, Failure, Site};
 use super::launch::{Launch, Options};
+use super::mbarrier::Mbarrier;
 use super::warp::{Group, Shape, State, Warp};
+use super::work::Pending;
 use crate::memory::View;
 use crate::ptx::Module;
 
@@ -42,6 +45,8 @@ pub(super) struct Cta {
     pub(super) shared: Vec<u8>,
     pub(super) warps: Vec<Option<Box<Warp>>>,
     pub(super) barriers: [Named; 16],
+    /// By shared offset.
+    pub(super) mbarriers: HashMap<u32, Mbarrier>,
     /// Threads that have not ended.
     pub(super) live: u32,
 }
@@ -59,6 +64,9 @@ pub(super) struct Cluster<'a> {
     pub(super) effect: bool,
     /// Whether there was such an effect in this turn.
     acted: bool,
+    /// Asynchronous work under way.
+    pub(super) pending: Vec<Pending>,
+    random: u64,
     idle: u64,
     seen: u64,
 }
@@ -103,7 +111,7 @@ impl<'a> Cluster<'a> {
                     None => vec![0; total_shared as usize],
                     Some(word) => word.to_le_bytes().into_iter().cycle().take(total_shared as usize).collect(),
                 };
-                Cta { index, shared, warps, barriers: Default::default(), live: threads }
+                Cta { index, shared, warps, barriers: Default::default(), mbarriers: HashMap::new(), live: threads }
             })
             .collect();
         Cluster {
@@ -115,9 +123,17 @@ impl<'a> Cluster<'a> {
             output: String::new(),
             effect: false,
             acted: false,
+            pending: Vec::new(),
+            random: env.options.schedule.unwrap_or(0) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             idle: 0,
             seen: 0,
         }
+    }
+
+    /// The next number of the schedule.
+    pub(super) fn random(&mut self) -> u32 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) as u32
     }
 
     /// Runs until the end, or until the cluster has had its share.
@@ -127,7 +143,10 @@ impl<'a> Cluster<'a> {
         loop {
             let mut ran = false;
             for rank in 0..self.ctas.len() {
-                for index in 0..self.ctas[rank].warps.len() {
+                let count = self.ctas[rank].warps.len();
+                // A shuffled order is a rotation; every warp still gets its turn.
+                let first = if self.env.options.schedule.is_some() { self.random() as usize } else { 0 };
+                for index in (0..count).map(|i| (first + i) % count) {
                     let Some(mut warp) = self.ctas[rank].warps[index].take() else { continue };
                     if warp.live != 0 && self.wake(rank, &mut warp) {
                         ran = true;
@@ -144,6 +163,14 @@ impl<'a> Cluster<'a> {
                 }
             }
             if !ran {
+                match self.finish_any() {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err((cause, pending)) => {
+                        let site = self.site_of(&pending);
+                        return Err(self.failure(cause, Some(site)));
+                    }
+                }
                 if self.ctas.iter().all(|cta| cta.live == 0) {
                     return Ok(Turn::Done);
                 }
@@ -196,12 +223,6 @@ impl<'a> Cluster<'a> {
         any
     }
 
-    /// Whether the phase of that parity is over.
-    pub(super) fn phase_over(&self, address: u32, parity: u32) -> bool {
-        let _ = (address, parity);
-        true
-    }
-
     /// Where a warp is.
     pub(super) fn site(&self, rank: usize, warp: &Warp, pc: u32, lanes: u32) -> Box<Site> {
         let source = self.env.code.sources.get(pc as usize);
@@ -209,6 +230,19 @@ impl<'a> Cluster<'a> {
             cta: self.ctas[rank].index,
             warp: warp.index,
             lanes,
+            ptx_line: source.map_or(0, |s| s.line),
+            opcode: source.map_or(String::new(), |s| s.opcode.to_string()),
+            places: self.env.module.places(source.and_then(|s| s.location)),
+        })
+    }
+
+    /// Where a piece of work was started.
+    fn site_of(&self, pending: &Pending) -> Box<Site> {
+        let source = self.env.code.sources.get(pending.pc as usize);
+        Box::new(Site {
+            cta: self.ctas[pending.rank].index,
+            warp: pending.warp,
+            lanes: 1 << pending.lane,
             ptx_line: source.map_or(0, |s| s.line),
             opcode: source.map_or(String::new(), |s| s.opcode.to_string()),
             places: self.env.module.places(source.and_then(|s| s.location)),
@@ -242,6 +276,12 @@ impl<'a> Cluster<'a> {
                 }
             }
         }
+        let bars = report.waiters.iter().filter_map(|waiter| match waiter.wait {
+            Wait::Mbarrier { address, .. } => Some(address),
+            _ => None,
+        });
+        let bars: BTreeSet<u32> = bars.collect();
+        report.ledgers = bars.into_iter().map(|bar| self.ledger(bar)).collect();
         report.judge();
         report
     }

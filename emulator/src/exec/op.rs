@@ -1,6 +1,8 @@
 //! Prepared instructions: a flat enum whose operands are register indices.
 
 use super::alu::{Alu, Convert};
+use super::bulk::BulkOp;
+use super::matrix::MatrixOp;
 
 /// No predicate.
 pub const UNGUARDED: u32 = u32::MAX;
@@ -291,6 +293,10 @@ pub enum Op {
     Assert {
         operands: Box<[u32; 4]>,
     },
+    /// mbarriers and asynchronous copies.
+    Bulk(Box<BulkOp>),
+    /// Matrix instructions.
+    Matrix(Box<MatrixOp>),
     /// Fails when it is reached.
     Unsupported(Box<str>),
 }

@@ -87,7 +87,7 @@ impl Cluster<'_> {
                         self.ended(rank, active.count_ones());
                         break;
                     }
-                    op => match self.execute(rank, warp, op, mask, active) {
+                    op => match self.execute(rank, warp, op, mask, active, pc) {
                         Ok(Flow::Next) => {}
                         Ok(Flow::Stay(state)) => {
                             warp.groups[at] = Group { pc, mask, state };
@@ -194,7 +194,7 @@ impl Cluster<'_> {
 
     /// Instructions that are neither register work nor control flow.
     #[inline(never)]
-    fn execute(&mut self, rank: usize, warp: &mut Warp, op: &Op, mask: u32, active: u32) -> Result<Flow, Fault> {
+    fn execute(&mut self, rank: usize, warp: &mut Warp, op: &Op, mask: u32, active: u32, pc: u32) -> Result<Flow, Fault> {
         match op {
             Op::Load(access) => self.load(rank, warp, access, active)?,
             Op::Store(access) => self.store(rank, warp, access, active)?,
@@ -265,6 +265,8 @@ impl Cluster<'_> {
                     return Err(self.assertion(warp, **operands, active));
                 }
             }
+            Op::Bulk(op) => return self.bulk(rank, warp, op, mask, active, pc),
+            Op::Matrix(op) => return self.matrix(rank, warp, op, mask, active),
             Op::Unsupported(text) => {
                 if active != 0 {
                     return Err(Fault::new(Cause::Unsupported(text.to_string()), active));

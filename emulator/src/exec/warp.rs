@@ -22,7 +22,6 @@ pub(super) enum State {
     Cluster {
         generation: u64,
     },
-    #[allow(dead_code)]
     /// Waits for the phase of an mbarrier with this parity to complete.
     Mbarrier {
         address: u32,
@@ -57,6 +56,13 @@ pub(super) struct Warp {
     pub(super) avoid: u32,
     /// Lanes that have arrived at the named barrier they stand at.
     pub(super) arrived: u32,
+    /// By lane, groups of `cp.async` committed.
+    pub(super) copy_groups: Words,
+    /// By lane, bulk groups committed.
+    pub(super) bulk_groups: Words,
+    /// wgmma groups committed, and what is under way.
+    pub(super) wgmma_groups: u32,
+    pub(super) wgmma: Vec<super::matrix_run::Issued>,
 }
 
 /// What the special registers of a thread are made of.
@@ -98,7 +104,22 @@ impl Warp {
         }
         let local = vec![[0; 32]; code.local_bytes.div_ceil(4) as usize];
         let groups = vec![Group { pc: 0, mask: live, state: State::Ready }];
-        Warp { index, registers, groups, live, local, cluster_generation: 0, hint: 0, steps: 0, avoid: 0, arrived: 0 }
+        Warp {
+            index,
+            registers,
+            groups,
+            live,
+            local,
+            cluster_generation: 0,
+            hint: 0,
+            steps: 0,
+            avoid: 0,
+            arrived: 0,
+            copy_groups: [0; 32],
+            bulk_groups: [0; 32],
+            wgmma_groups: 0,
+            wgmma: Vec::new(),
+        }
     }
 }
 

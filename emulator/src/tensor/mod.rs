@@ -2,3 +2,7 @@
 
 pub mod accumulate;
 pub mod format;
+pub mod fragment;
+pub mod operand;
+pub mod swizzle;
+pub mod tile_copy;

@@ -10,6 +10,7 @@ mod half;
 mod shape;
 mod table;
 
+pub(crate) use half::half_to_single;
 pub use convert::{Convert, Rounding, Type};
 pub use table::{Alu, lookup};
 

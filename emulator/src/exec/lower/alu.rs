@@ -27,7 +27,6 @@ impl<'a> Lower<'a> {
             "cvt" => self.cvt(frame, opcode, operands),
             "add" | "sub" | "mad" if opcode.has("cc") => self.carry(frame, opcode, operands),
             "addc" | "subc" | "madc" => self.carry(frame, opcode, operands),
-            "mapa" => unknown(opcode.text),
             _ => self.plain(frame, opcode, operands),
         }
     }

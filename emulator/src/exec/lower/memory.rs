@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
 
     pub(super) fn store(&mut self, frame: &Frame<'a>, opcode: &Opcode, operands: &[Operand]) -> Lowered<()> {
         if opcode.has("async") {
-            return unknown(opcode.text);
+            return self.store_async(frame, opcode, operands);
         }
         let [to, from, ..] = operands else { return unknown(opcode.text) };
         let (bytes, _, class, quad) = Self::element(opcode)?;

@@ -5,9 +5,11 @@
 
 mod alu;
 mod atomic;
+mod bulk;
 mod call;
 mod control;
 mod frame;
+mod matrix;
 mod memory;
 mod opcode;
 mod operand;
@@ -20,7 +22,7 @@ use super::alu::{Alu, lookup};
 use super::code::{Code, RESERVED_SHARED, Source, Special};
 use super::failure::Cause;
 use super::op::{Inst, Op, UNGUARDED};
-use crate::ptx::{Function, Instruction, Module};
+use crate::ptx::{Class, Function, Instruction, Module};
 use frame::{Frame, Home};
 use opcode::Opcode;
 
@@ -179,6 +181,21 @@ impl<'a> Lower<'a> {
                 self.emit(Op::Nop);
                 Ok(())
             }
+            "mbarrier" => self.mbarrier(frame, &opcode, operands),
+            "cp" => self.copy_async(frame, &opcode, operands),
+            "mapa" | "getctarank" => self.rank(frame, &opcode, operands),
+            "tensormap" => self.tensormap(frame, &opcode, operands),
+            "wgmma" => self.wgmma(frame, &opcode, operands),
+            "mma" => self.mma(frame, &opcode, operands),
+            "ldmatrix" | "stmatrix" | "movmatrix" => self.move_matrix(frame, &opcode, operands),
+            "createpolicy" => match &operands[..] {
+                // A cache policy is only ever a hint.
+                [to, ..] => {
+                    let (to, zero) = (self.destination(frame, to, Class::Double)?, self.double_constant(0));
+                    self.emit_alu("mov.b64", &[to, zero])
+                }
+                [] => unknown(opcode.text),
+            },
             _ => self.alu(frame, &opcode, operands),
         }
     }

@@ -224,7 +224,6 @@ impl<'a> Lower<'a> {
     }
 
     /// An address in device memory, or a generic one, as a double register with the offset added.
-    #[allow(dead_code)]
     pub(super) fn pointer(&mut self, frame: &Frame<'a>, operand: &Operand) -> Lowered<u32> {
         match self.named(frame, operand)? {
             Named::Address(Address { register, wide: true, offset: 0 }, _) => Ok(register),
@@ -240,7 +239,6 @@ impl<'a> Lower<'a> {
 
     /// A shared-memory address as a word register with the offset added. Generic addresses of shared memory and shared
     /// addresses have the same low half.
-    #[allow(dead_code)]
     pub(super) fn shared_address(&mut self, frame: &Frame<'a>, operand: &Operand) -> Lowered<u32> {
         let Named::Address(Address { mut register, wide, offset }, _) = self.named(frame, operand)? else {
             return unknown("a shared address in parameter space");

@@ -1,0 +1,215 @@
+//! Matrix operands: element types, shared-memory descriptors, and the values behind them.
+
+use super::accumulate::Adder;
+use super::format::{E4M3, E5M2};
+use super::swizzle::Pattern;
+
+/// Element type of a matrix operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Element {
+    F16,
+    Bf16,
+    Tf32,
+    E4M3,
+    E5M2,
+    S8,
+    U8,
+}
+
+impl Element {
+    /// From its PTX name.
+    pub fn parse(name: &str) -> Option<Element> {
+        Some(match name {
+            "f16" => Element::F16,
+            "bf16" => Element::Bf16,
+            "tf32" => Element::Tf32,
+            "e4m3" => Element::E4M3,
+            "e5m2" => Element::E5M2,
+            "s8" => Element::S8,
+            "u8" => Element::U8,
+            _ => return None,
+        })
+    }
+
+    /// Size in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Element::F16 | Element::Bf16 => 2,
+            Element::Tf32 => 4,
+            _ => 1,
+        }
+    }
+
+    /// Exponent that subnormal values count with.
+    pub fn lowest(self) -> i32 {
+        match self {
+            Element::F16 | Element::E5M2 => -14,
+            Element::E4M3 => -6,
+            _ => -126,
+        }
+    }
+
+    /// Whether it is an integer.
+    pub fn integer(self) -> bool {
+        matches!(self, Element::S8 | Element::U8)
+    }
+
+    /// The value of an element's bits.
+    #[inline(always)]
+    pub fn decode(self, bits: u32) -> f32 {
+        match self {
+            Element::F16 => crate::exec::half_to_single(bits as u16),
+            Element::Bf16 => f32::from_bits(bits << 16),
+            // The tensor core does not look at the low 13 bits.
+            Element::Tf32 => f32::from_bits(bits & 0xffff_e000),
+            Element::E4M3 => E4M3.decode(bits as u8),
+            Element::E5M2 => E5M2.decode(bits as u8),
+            Element::S8 => f32::from(bits as u8 as i8),
+            Element::U8 => f32::from(bits as u8),
+        }
+    }
+
+    /// The adder of Hopper's wgmma for these elements.
+    pub fn wgmma_adder(self) -> Adder {
+        match self {
+            Element::Tf32 => Adder::TF32,
+            Element::E4M3 | Element::E5M2 => Adder::HOPPER_F8,
+            _ => Adder::F16,
+        }
+    }
+
+    /// The adder of mma.sync for these elements, on Hopper and later.
+    pub fn mma_adder(self) -> Adder {
+        match self {
+            Element::Tf32 => Adder::TF32,
+            Element::E4M3 | Element::E5M2 => Adder::BLACKWELL_F8,
+            _ => Adder::F16,
+        }
+    }
+}
+
+/// A matrix in shared memory as a wgmma descriptor tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Start address in shared memory, in bytes.
+    pub start: u32,
+    /// Leading dimension byte offset.
+    pub leading: u32,
+    /// Stride dimension byte offset.
+    pub stride: u32,
+    /// Chunk permutation.
+    pub pattern: Pattern,
+}
+
+impl Descriptor {
+    /// Takes a Hopper descriptor apart.
+    pub fn hopper(bits: u64) -> Descriptor {
+        let field = |shift: u32| ((bits >> shift & 0x3fff) << 4) as u32;
+        let pattern = match bits >> 62 {
+            1 => Pattern::B128,
+            2 => Pattern::B64,
+            3 => Pattern::B32,
+            _ => Pattern::None,
+        };
+        Descriptor { start: field(0), leading: field(16), stride: field(32), pattern }
+    }
+
+    /// Shared address of byte `byte` along the contiguous dimension of line `line`, for an operand whose contiguous
+    /// dimension is K (lines are rows of A or columns of B).
+    #[inline(always)]
+    pub fn k_major(&self, line: u32, byte: u32) -> u32 {
+        let inner = match self.pattern {
+            Pattern::None => byte / 16 * self.leading + byte % 16,
+            pattern => byte / pattern.span() * self.leading + byte % pattern.span(),
+        };
+        let span = self.pattern.span();
+        self.pattern.apply(self.start.wrapping_add(line / 8 * self.stride + line % 8 * span).wrapping_add(inner))
+    }
+
+    /// Shared address for an operand whose contiguous dimension is M or N: byte `byte` along it, in row `k`.
+    #[inline(always)]
+    pub fn mn_major(&self, byte: u32, k: u32) -> u32 {
+        let span = self.pattern.span();
+        let (across, along) = match self.pattern {
+            Pattern::None => (self.stride, self.leading),
+            _ => (self.leading, self.stride),
+        };
+        let offset = byte / span * across + byte % span + k / 8 * along + k % 8 * span;
+        self.pattern.apply(self.start.wrapping_add(offset))
+    }
+}
+
+/// Raw elements of a `lines` by `depth` operand, line by line, 32 bits each.
+pub fn fetch(
+    shared: &[u8],
+    descriptor: &Descriptor,
+    element: Element,
+    k_contiguous: bool,
+    first: usize,
+    lines: usize,
+    depth: usize,
+) -> Result<Vec<u32>, u32> {
+    let size = element.bytes();
+    let read = |address: u32| {
+        // Descriptors hold 18 bits of an address.
+        let at = address as usize & 0x3_ffff;
+        let bytes = shared.get(at..at + size).ok_or(address & 0x3_ffff)?;
+        Ok::<u32, u32>(bytes.iter().rev().fold(0u32, |value, &byte| value << 8 | u32::from(byte)))
+    };
+    let mut out = vec![0; lines * depth];
+    for line in 0..lines {
+        for k in 0..depth {
+            let line_at = (first + line) as u32;
+            let address = if k_contiguous {
+                descriptor.k_major(line_at, (k * size) as u32)
+            } else {
+                descriptor.mn_major(line_at * size as u32, k as u32)
+            };
+            out[line * depth + k] = read(address)?;
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_k_major_descriptor_of_128_bytes_finds_swizzled_rows() {
+        // 16 rows of 64 bf16 as TMA writes them with the 128-byte swizzle: element (r, c) = r * 64 + c.
+        let mut shared = vec![0u8; 4096];
+        for row in 0..16u32 {
+            for column in 0..64u32 {
+                let at = Pattern::B128.apply(1024 + row * 128 + column * 2) as usize;
+                shared[at..at + 2].copy_from_slice(&((row * 64 + column) as u16).to_le_bytes());
+            }
+        }
+        // The second K step: start moved by 32 bytes.
+        let bits = (1024 + 32) >> 4 | 1 << 16 | (1024u64 >> 4) << 32 | 1 << 62;
+        let values = fetch(&shared, &Descriptor::hopper(bits), Element::Bf16, true, 0, 16, 16).unwrap();
+        for row in 0..16 {
+            for k in 0..16 {
+                assert_eq!(values[row * 16 + k], (row * 64 + 16 + k) as u32);
+            }
+        }
+        assert!(fetch(&shared[..1100], &Descriptor::hopper(bits), Element::Bf16, true, 0, 16, 16).is_err());
+    }
+
+    #[test]
+    fn an_mn_major_descriptor_finds_columns() {
+        // 16 rows (K) of 64 bf16 (N), 128-byte swizzle, groups of 8 rows 1024 bytes apart.
+        let mut shared = vec![0u8; 4096];
+        for k in 0..16u32 {
+            for n in 0..64u32 {
+                let at = Pattern::B128.apply(k * 128 + n * 2) as usize;
+                shared[at..at + 2].copy_from_slice(&((k * 64 + n) as u16).to_le_bytes());
+            }
+        }
+        let bits = (1024u64 >> 4) << 32 | 1 << 62;
+        let values = fetch(&shared, &Descriptor::hopper(bits), Element::Bf16, false, 0, 64, 16).unwrap();
+        assert_eq!(values[5 * 16 + 9], 9 * 64 + 5);
+        assert_eq!(values[63 * 16 + 15], 15 * 64 + 63);
+    }
+}
