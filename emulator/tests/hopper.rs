@@ -4,41 +4,14 @@
 
 mod common;
 
-use common::{Device, Random, compile};
+use common::{Device, Random, compile, map};
 use half::bf16;
 use krepro_emulator::exec::{Cause, Options, Wait};
-use krepro_emulator::tensor_map::{ElementType, Interleave, L2Promotion, OobFill, Swizzle, TensorMap};
+use krepro_emulator::tensor_map::{ElementType, Swizzle};
 
 fn device() -> Option<&'static str> {
     static PTX: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     PTX.get_or_init(|| compile("hopper", "sm_90a")).as_deref()
-}
-
-fn map(element: ElementType, address: u64, dims: &[u64], boxes: &[u32], swizzle: Swizzle) -> TensorMap {
-    let mut map = TensorMap {
-        element,
-        rank: dims.len() as u8,
-        address,
-        dims: [1; 5],
-        strides: [0; 4],
-        box_dims: [1; 5],
-        element_strides: [1; 5],
-        interleave: Interleave::None,
-        swizzle,
-        l2_promotion: L2Promotion::None,
-        fill: OobFill::Zero,
-    };
-    let mut stride = u64::from(element.bits()) / 8;
-    for (d, &extent) in dims.iter().enumerate() {
-        map.dims[d] = extent;
-        map.box_dims[d] = boxes[d];
-        stride *= extent;
-        if d < 4 {
-            map.strides[d] = stride;
-        }
-    }
-    assert_eq!(map.check(), []);
-    map
 }
 
 struct Pipeline {
@@ -139,7 +112,9 @@ fn boxes_of_other_ranks_are_clipped_on_both_ends() {
         [from, to].map(|address| map(ElementType::F32, address, dims, boxes, Swizzle::None).encode().to_vec())
     };
     let [a, b] = maps(&[20], &[16]);
-    device.launch_with("trip1", [1, 1, 1], [32, 1, 1], [1, 1, 1], 4096, vec![a.into(), b.into(), 64.into(), 12.into()]).unwrap();
+    device
+        .launch_with("trip1", [1, 1, 1], [32, 1, 1], [1, 1, 1], 4096, vec![a.into(), b.into(), 64.into(), 12.into()])
+        .unwrap();
     let got = device.read_floats(to, 24);
     let wanted: Vec<f32> = (0..24).map(|i| if (12..20).contains(&i) { 2.0 * i as f32 } else { -1.0 }).collect();
     assert_eq!(got, wanted);

@@ -94,6 +94,25 @@ impl Cluster<'_> {
         Ok(())
     }
 
+    /// The most frequent load, compiled into the interpreter's loop: up to 4 bytes from device memory.
+    #[inline(always)]
+    pub(super) fn load_device(&mut self, warp: &mut Warp, access: &Access, active: u32) -> Result<(), Fault> {
+        if active == 0 {
+            return Ok(());
+        }
+        let addresses = warp.addresses(access.address);
+        aligned(&addresses, active, access.bytes.into())?;
+        let mut value = [0; 32];
+        let view = &self.env.view;
+        match access.bytes {
+            1 => global_loads::<1>(view, &mut warp.hint, &addresses, active, &mut value)?,
+            2 => global_loads::<2>(view, &mut warp.hint, &addresses, active, &mut value)?,
+            _ => global_loads::<4>(view, &mut warp.hint, &addresses, active, &mut value)?,
+        }
+        warp.registers.put_w(access.register, active, extend(value, access.bytes, access.sign));
+        Ok(())
+    }
+
     /// `ld.v2`, `.v4`, `.v8`.
     pub(super) fn load_vector(
         &mut self,
@@ -402,14 +421,15 @@ fn global_loads<const SIZE: u32>(
         _ => word,
     };
     if active == ALL {
-        if addresses.iter().all(|&a| a == addresses[0])
+        // Folds, not `all`: they look at every lane and so run side by side.
+        if addresses.iter().fold(0, |different, &a| different | a ^ addresses[0]) == 0
             && let Some(cell) = cells.get((offset >> 2) as usize)
         {
             *out = [part(cell.load(Relaxed), offset); 32];
             return Ok(());
         }
         let end = block.bytes() - u64::from(SIZE);
-        if addresses.iter().all(|&a| a.wrapping_sub(base) <= end) {
+        if addresses.iter().fold(0, |most, &a| most.max(a.wrapping_sub(base))) <= end {
             for lane in 0..32 {
                 let offset = addresses[lane].wrapping_sub(base);
                 if let Some(cell) = cells.get((offset >> 2) as usize) {

@@ -23,18 +23,20 @@ impl Cluster<'_> {
         if id > 15 {
             return Err(Fault::new(Cause::Operand(format!("barrier {id} does not exist (0 to 15)")), active));
         }
-        if warp.arrived & active == active {
-            // Released.
-            warp.arrived &= !active;
+        let released = warp.arrived & active;
+        if released != 0 {
+            warp.arrived &= !released;
             if let Some((kind, _, to)) = barrier.reduction {
                 let (count, all, any) = self.ctas[rank].barriers[id as usize].result;
                 match kind {
-                    BarrierReduction::Count => warp.registers.put_w(to, active, [count; 32]),
-                    BarrierReduction::And => warp.registers.put_p(to, active, if all { u32::MAX } else { 0 }),
-                    BarrierReduction::Or => warp.registers.put_p(to, active, if any { u32::MAX } else { 0 }),
+                    BarrierReduction::Count => warp.registers.put_w(to, released, [count; 32]),
+                    BarrierReduction::And => warp.registers.put_p(to, released, if all { u32::MAX } else { 0 }),
+                    BarrierReduction::Or => warp.registers.put_p(to, released, if any { u32::MAX } else { 0 }),
                 }
             }
-            return Ok(Flow::Next);
+            // Lanes that came here meanwhile have yet to arrive.
+            let passed = mask & !active | released;
+            return Ok(if passed == mask { Flow::Next } else { Flow::Split(passed, State::Ready) });
         }
         let expected = barrier.threads.map_or(0, |register| warp.registers.word(register, lane));
         if !expected.is_multiple_of(32) {

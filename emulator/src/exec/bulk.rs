@@ -32,38 +32,118 @@ pub enum MapField {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum BulkOp {
-    Init { bar: u32, count: u32 },
-    Invalidate { bar: u32 },
+    Init {
+        bar: u32,
+        count: u32,
+    },
+    Invalidate {
+        bar: u32,
+    },
     /// `state`: double register that receives the phase.
-    Arrive { bar: u32, count: Option<u32>, expect: Option<u32>, drop: bool, state: Option<u32> },
-    Expect { bar: u32, bytes: u32 },
-    Complete { bar: u32, bytes: u32 },
+    Arrive {
+        bar: u32,
+        count: Option<u32>,
+        expect: Option<u32>,
+        drop: bool,
+        state: Option<u32>,
+    },
+    Expect {
+        bar: u32,
+        bytes: u32,
+    },
+    Complete {
+        bar: u32,
+        bytes: u32,
+    },
     /// `parity` is a word, `state` a double; `blocking` for `try_wait`.
-    Wait { to: u32, bar: u32, parity: Option<u32>, state: Option<u32>, blocking: bool },
+    Wait {
+        to: u32,
+        bar: u32,
+        parity: Option<u32>,
+        state: Option<u32>,
+        blocking: bool,
+    },
     /// `cp.async`: `from` is a double; `source_bytes` of `bytes` are read, the rest is zero.
-    Copy { to: u32, from: u32, bytes: u32, source_bytes: Option<u32> },
+    Copy {
+        to: u32,
+        from: u32,
+        bytes: u32,
+        source_bytes: Option<u32>,
+    },
     CopyCommit,
     /// Groups that may stay open; all copies, committed or not, without a number.
-    CopyWait { open: Option<u32> },
-    CopyArrive { bar: u32, counted: bool },
+    CopyWait {
+        open: Option<u32>,
+    },
+    CopyArrive {
+        bar: u32,
+        counted: bool,
+    },
     /// Device to shared memory; `mask` names the CTAs.
-    Load { to: u32, from: u32, bytes: u32, bar: u32, mask: Option<u32> },
+    Load {
+        to: u32,
+        from: u32,
+        bytes: u32,
+        bar: u32,
+        mask: Option<u32>,
+    },
     /// Shared memory to that of another CTA.
-    Send { to: u32, from: u32, bytes: u32, bar: u32 },
+    Send {
+        to: u32,
+        from: u32,
+        bytes: u32,
+        bar: u32,
+    },
     /// Shared memory to the device.
-    Store { to: u32, from: u32, bytes: u32, reduction: Option<(AtomicKind, AtomicType)> },
-    TileLoad { to: u32, place: TilePlace, bar: u32, mask: Option<u32> },
-    TileStore { place: TilePlace, from: u32, reduction: Option<AtomicKind> },
+    Store {
+        to: u32,
+        from: u32,
+        bytes: u32,
+        reduction: Option<(AtomicKind, AtomicType)>,
+    },
+    TileLoad {
+        to: u32,
+        place: TilePlace,
+        bar: u32,
+        mask: Option<u32>,
+    },
+    TileStore {
+        place: TilePlace,
+        from: u32,
+        reduction: Option<AtomicKind>,
+    },
     BulkCommit,
-    BulkWait { open: u32 },
+    BulkWait {
+        open: u32,
+    },
     /// `st.async`: values (words) to another CTA, counted by its barrier.
-    StoreAsync { to: u32, values: Box<[u32]>, bar: u32 },
+    StoreAsync {
+        to: u32,
+        values: Box<[u32]>,
+        bar: u32,
+    },
     /// `to` receives the address that `from` has in CTA `rank`; double registers if `wide`.
-    MapToRank { to: u32, from: u32, rank: u32, wide: bool },
+    MapToRank {
+        to: u32,
+        from: u32,
+        rank: u32,
+        wide: bool,
+    },
     /// Rank of the CTA an address belongs to.
-    RankOf { to: u32, from: u32, wide: bool },
+    RankOf {
+        to: u32,
+        from: u32,
+        wide: bool,
+    },
     /// `map` and `value` are doubles.
-    Replace { map: u32, field: MapField, value: u32 },
+    Replace {
+        map: u32,
+        field: MapField,
+        value: u32,
+    },
     /// 128 bytes from shared (`from`) to device memory (`to`, a double).
-    CopyMap { to: u32, from: u32 },
+    CopyMap {
+        to: u32,
+        from: u32,
+    },
 }

@@ -105,7 +105,9 @@ impl Cluster<'_> {
                 let source_bytes = source_bytes.map_or(*bytes, w);
                 let (to, from) = (w(*to), d(*from));
                 if (u64::from(to) | from) & u64::from(*bytes - 1) != 0 {
-                    return Err(Cause::Operand(format!("cp.async of {bytes} bytes from {from:#x} to shared {to:#x}: not aligned")));
+                    return Err(Cause::Operand(format!(
+                        "cp.async of {bytes} bytes from {from:#x} to shared {to:#x}: not aligned"
+                    )));
                 }
                 let work = Work::Copy { to, from, bytes: *bytes, source_bytes };
                 self.start(start(work, Awaited::Copy))?;

@@ -8,6 +8,8 @@ use super::deadlock::{Deadlock, Wait, Waiter};
 use super::failure::{Cause, Failure, Site};
 use super::launch::{Launch, Options};
 use super::mbarrier::Mbarrier;
+use super::tmem_run::TensorMemory;
+use super::trace::Step;
 use super::warp::{Group, Shape, State, Warp};
 use super::work::Pending;
 use crate::memory::View;
@@ -47,6 +49,7 @@ pub(super) struct Cta {
     pub(super) barriers: [Named; 16],
     /// By shared offset.
     pub(super) mbarriers: HashMap<u32, Mbarrier>,
+    pub(super) tensor: TensorMemory,
     /// Threads that have not ended.
     pub(super) live: u32,
 }
@@ -60,6 +63,8 @@ pub(super) struct Cluster<'a> {
     pub(super) steps: u64,
     pub(super) matrix_steps: u64,
     pub(super) output: String,
+    /// Matrix instructions recorded.
+    pub(super) trace: Vec<Step>,
     /// Set by every instruction that others can notice.
     pub(super) effect: bool,
     /// Whether there was such an effect in this turn.
@@ -111,7 +116,15 @@ impl<'a> Cluster<'a> {
                     None => vec![0; total_shared as usize],
                     Some(word) => word.to_le_bytes().into_iter().cycle().take(total_shared as usize).collect(),
                 };
-                Cta { index, shared, warps, barriers: Default::default(), mbarriers: HashMap::new(), live: threads }
+                Cta {
+                    index,
+                    shared,
+                    warps,
+                    barriers: Default::default(),
+                    mbarriers: HashMap::new(),
+                    tensor: TensorMemory::default(),
+                    live: threads,
+                }
             })
             .collect();
         Cluster {
@@ -121,6 +134,7 @@ impl<'a> Cluster<'a> {
             steps: 0,
             matrix_steps: 0,
             output: String::new(),
+            trace: Vec::new(),
             effect: false,
             acted: false,
             pending: Vec::new(),
@@ -259,7 +273,12 @@ impl<'a> Cluster<'a> {
     }
 
     fn failure(&mut self, cause: Cause, site: Option<Box<Site>>) -> Box<Failure> {
-        Box::new(Failure { cause, site, output: std::mem::take(&mut self.output) })
+        Box::new(Failure {
+            cause,
+            site,
+            output: std::mem::take(&mut self.output),
+            trace: std::mem::take(&mut self.trace),
+        })
     }
 
     fn deadlock(&self) -> Deadlock {

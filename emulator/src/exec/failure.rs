@@ -133,10 +133,12 @@ pub struct Failure {
     pub site: Option<Box<Site>>,
     /// What the kernel printed until then.
     pub output: String,
+    /// With [`super::Options::trace`], the matrix instructions of the failed cluster until then.
+    pub trace: Vec<super::trace::Step>,
 }
 
 impl From<Cause> for Failure {
     fn from(cause: Cause) -> Self {
-        Self { cause, site: None, output: String::new() }
+        Self { cause, site: None, output: String::new(), trace: Vec::new() }
     }
 }

@@ -1,6 +1,7 @@
 //! A launch: what to run, how, and what comes back.
 
 use super::Stop;
+use super::trace::Step;
 
 /// A kernel launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,4 +63,6 @@ pub struct Report {
     pub matrix_instructions: u64,
     /// What the kernel printed, by CTA in launch order.
     pub output: String,
+    /// With [`Options::trace`], the matrix instructions by cluster, in the order of execution.
+    pub trace: Vec<Step>,
 }

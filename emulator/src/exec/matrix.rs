@@ -72,12 +72,25 @@ pub struct Mma {
 pub enum MatrixOp {
     Wgmma(Wgmma),
     WgmmaCommit,
-    WgmmaWait { open: u32 },
+    WgmmaWait {
+        open: u32,
+    },
     Mma(Mma),
     /// 8x8 matrices of 16-bit elements from shared memory.
-    Load { registers: Box<[u32]>, address: u32, transposed: bool },
+    Load {
+        registers: Box<[u32]>,
+        address: u32,
+        transposed: bool,
+    },
     /// 8x8 matrices of 16-bit elements to shared memory.
-    Store { registers: Box<[u32]>, address: u32, transposed: bool },
+    Store {
+        registers: Box<[u32]>,
+        address: u32,
+        transposed: bool,
+    },
     /// Transposes an 8x8 matrix in registers.
-    Transpose { to: u32, from: u32 },
+    Transpose {
+        to: u32,
+        from: u32,
+    },
 }

@@ -7,6 +7,7 @@ use super::failure::{Cause, Window};
 use super::matrix::{Accumulator, Left, MatrixOp, Mma, Wgmma};
 use super::registers::{ALL, Words};
 use super::step::Flow;
+use super::trace::Operands;
 use super::warp::{State, Warp};
 use crate::tensor::accumulate::{self, Adder, Tile};
 use crate::tensor::fragment;
@@ -19,6 +20,7 @@ pub(super) struct Issued {
     b: u64,
     keep: bool,
     group: u32,
+    pc: u32,
 }
 
 impl Cluster<'_> {
@@ -29,6 +31,7 @@ impl Cluster<'_> {
         op: &MatrixOp,
         mask: u32,
         active: u32,
+        pc: u32,
     ) -> Result<Flow, Fault> {
         if active == 0 {
             return Ok(Flow::Next);
@@ -52,7 +55,7 @@ impl Cluster<'_> {
                 let b = warp.registers.double(op.b, lane);
                 let keep = warp.registers.p[op.keep as usize] >> lane & 1 != 0;
                 let group = warp.wgmma_groups;
-                let issued = Issued { op: Box::new(op.clone()), a, b, keep, group };
+                let issued = Issued { op: Box::new(op.clone()), a, b, keep, group, pc };
                 if self.env.options.schedule.is_some() {
                     warp.wgmma.push(issued);
                 } else {
@@ -146,23 +149,30 @@ impl Cluster<'_> {
         }
         let adder = op.elements[0].wgmma_adder();
         let sign = |i: usize| if op.negate[i] { -1.0 } else { 1.0 };
-        let left = left.iter().map(|&bits| op.elements[0].decode(bits) * sign(0)).collect();
+        let left: Vec<f32> = left.iter().map(|&bits| op.elements[0].decode(bits) * sign(0)).collect();
         let mut columns = vec![0.0; right.len()];
         for column in 0..op.n {
             for k in 0..depth {
                 columns[k * op.n + column] = op.elements[1].decode(right[column * depth + k]) * sign(1);
             }
         }
-        let (left, columns) =
-            (Tile::new(left, op.elements[0].lowest()), Tile::new(columns, op.elements[1].lowest()));
-        multiply_registers(warp, &op.d, *keep, op.accumulator, adder, &left, &columns, op.n);
+        let operands = self.env.options.trace.then(|| {
+            let right: Vec<f32> = right.iter().map(|&bits| op.elements[1].decode(bits)).collect();
+            Operands::new(&left, &right, depth)
+        });
+        let (left, columns) = (Tile::new(left, op.elements[0].lowest()), Tile::new(columns, op.elements[1].lowest()));
+        let sums = multiply_registers(warp, &op.d, *keep, op.accumulator, adder, &left, &columns, op.n);
+        if let Some(operands) = operands {
+            self.record(rank, warp, issued.pc, operands, &sums);
+        }
         Ok(())
     }
 }
 
 /// Element pair of a lane in an 8x8 matrix given by rows.
 fn matrix_element(rows: &[[u8; 16]; 8], lane: usize, transposed: bool) -> u32 {
-    let half = |row: usize, column: usize| u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]));
+    let half =
+        |row: usize, column: usize| u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]));
     let (row, column) = (lane / 4, lane % 4 * 2);
     if transposed {
         half(column, row) | half(column + 1, row) << 16
@@ -220,20 +230,20 @@ fn multiply_registers(
     left: &Tile,
     columns: &Tile,
     n: usize,
-) {
+) -> Vec<f32> {
     let mut sums = vec![0.0; 16 * n];
     let half = accumulator == Accumulator::F16;
     if keep {
         for (index, &register) in d.iter().enumerate() {
             let words = &warp.registers.w[register as usize];
-            for lane in 0..32 {
+            for (lane, &word) in words.iter().enumerate() {
                 if half {
                     let (row, column) = fragment::accumulator(lane, 2 * index);
-                    sums[row * n + column] = f16::from_bits(words[lane] as u16).to_f32();
-                    sums[row * n + column + 1] = f16::from_bits((words[lane] >> 16) as u16).to_f32();
+                    sums[row * n + column] = f16::from_bits(word as u16).to_f32();
+                    sums[row * n + column + 1] = f16::from_bits((word >> 16) as u16).to_f32();
                 } else {
                     let (row, column) = fragment::accumulator(lane, index);
-                    sums[row * n + column] = f32::from_bits(words[lane]);
+                    sums[row * n + column] = f32::from_bits(word);
                 }
             }
         }
@@ -252,6 +262,7 @@ fn multiply_registers(
         });
         warp.registers.put_w(register, ALL, words);
     }
+    sums
 }
 
 /// The integer form: `right` column by column.

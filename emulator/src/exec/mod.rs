@@ -23,6 +23,9 @@ mod registers;
 mod run;
 mod step;
 mod stop;
+mod tmem;
+mod tmem_run;
+mod trace;
 mod warp;
 mod work;
 
@@ -33,4 +36,6 @@ pub use launch::{Launch, Options, Report};
 pub use program::{LoadError, Program};
 pub use run::launch;
 pub use stop::Stop;
+pub use tmem::Kind;
+pub use trace::{Operand, Operands, Step};
 pub use warp::MULTIPROCESSORS;

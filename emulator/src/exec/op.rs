@@ -1,8 +1,9 @@
 //! Prepared instructions: a flat enum whose operands are register indices.
 
-use super::alu::{Alu, Convert};
+use super::alu::{Alu, Convert, Rare};
 use super::bulk::BulkOp;
 use super::matrix::MatrixOp;
+use super::tmem::TmemOp;
 
 /// No predicate.
 pub const UNGUARDED: u32 = u32::MAX;
@@ -239,6 +240,7 @@ pub enum Clock {
 pub enum Op {
     /// Registers only.
     Alu(Alu),
+    Rare(Rare),
     /// `cvt` without a fast form; sources and destinations are words unless `wide`.
     Convert {
         how: Box<Convert>,
@@ -297,6 +299,8 @@ pub enum Op {
     Bulk(Box<BulkOp>),
     /// Matrix instructions.
     Matrix(Box<MatrixOp>),
+    /// Tensor memory.
+    Tensor(Box<TmemOp>),
     /// Fails when it is reached.
     Unsupported(Box<str>),
 }

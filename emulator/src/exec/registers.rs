@@ -28,9 +28,7 @@ impl Registers {
         if mask == ALL {
             *to = value;
         } else {
-            for lane in 0..32 {
-                to[lane] = if mask >> lane & 1 != 0 { value[lane] } else { to[lane] };
-            }
+            blend(to, mask, &value);
         }
     }
 
@@ -41,9 +39,7 @@ impl Registers {
         if mask == ALL {
             *to = value;
         } else {
-            for lane in 0..32 {
-                to[lane] = if mask >> lane & 1 != 0 { value[lane] } else { to[lane] };
-            }
+            blend(to, mask, &value);
         }
     }
 
@@ -64,6 +60,14 @@ impl Registers {
     #[inline(always)]
     pub fn double(&self, index: u32, lane: usize) -> u64 {
         self.d[index as usize][lane & 31]
+    }
+}
+
+/// Writes some lanes; apart, to keep the interpreter's loop small.
+#[inline(never)]
+fn blend<T: Copy>(to: &mut [T; 32], mask: u32, value: &[T; 32]) {
+    for (lane, (to, value)) in to.iter_mut().zip(value).enumerate() {
+        *to = if mask >> lane & 1 != 0 { *value } else { *to };
     }
 }
 

@@ -9,6 +9,7 @@ use super::code::{Code, RESERVED_SHARED};
 use super::failure::{Cause, Failure};
 use super::launch::{Launch, Options, Report};
 use super::program::Program;
+use super::trace::Step;
 use super::warp::Shape;
 use crate::memory::Memory;
 
@@ -55,9 +56,12 @@ pub fn launch(program: &Program, memory: &Memory, launch: &Launch, options: &Opt
             }
         });
     }
-    let Ended { mut outputs, mut report, mut failures } = pool.ended.into_inner().unwrap_or_else(|e| e.into_inner());
+    let Ended { mut outputs, mut traces, mut report, mut failures } =
+        pool.ended.into_inner().unwrap_or_else(|e| e.into_inner());
     outputs.sort_by_key(|(number, _)| *number);
     failures.sort_by_key(|(number, _)| *number);
+    traces.sort_by_key(|(number, _)| *number);
+    report.trace = traces.into_iter().flat_map(|(_, trace)| trace).collect();
     report.output = outputs.into_iter().map(|(_, output)| output).collect();
     match failures.into_iter().next() {
         None => Ok(report),
@@ -127,6 +131,7 @@ fn shape(code: &Code, launch: &Launch) -> Result<Shape, String> {
 #[derive(Default)]
 struct Ended {
     outputs: Vec<(u64, String)>,
+    traces: Vec<(u64, Vec<Step>)>,
     report: Report,
     failures: Vec<(u64, Box<Failure>)>,
 }
@@ -188,6 +193,9 @@ impl Pool<'_> {
         ended.report.matrix_instructions += cluster.matrix_steps;
         if !cluster.output.is_empty() {
             ended.outputs.push((number, cluster.output));
+        }
+        if !cluster.trace.is_empty() {
+            ended.traces.push((number, cluster.trace));
         }
     }
 

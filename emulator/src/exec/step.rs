@@ -1,9 +1,10 @@
 //! The interpreter's loop.
 
+use super::alu::Alu;
 use super::cluster::{Cluster, Fault};
 use super::failure::Cause;
 use super::op::{Clock, Op, Space, UNGUARDED};
-use super::registers::{ALL, lanes};
+use super::registers::{ALL, Registers, lanes};
 use super::warp::{Group, State, Warp};
 use crate::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
@@ -33,17 +34,18 @@ impl Cluster<'_> {
             #[allow(unsafe_code)]
             return unsafe { self.run_avx2(rank, warp) };
         }
-        self.interpret(rank, warp)
+        self.interpret::<false>(rank, warp)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
     fn run_avx2(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
-        self.interpret(rank, warp)
+        self.interpret::<true>(rank, warp)
     }
 
+    /// `WIDE`: compiled for wide vectors, with the frequent instructions in the loop.
     #[inline(always)]
-    fn interpret(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
+    fn interpret<const WIDE: bool>(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
         let env = self.env;
         let ops = &env.code.ops[..];
         let budget = warp.steps + TURN;
@@ -60,7 +62,9 @@ impl Cluster<'_> {
                     active &= if inst.negated { !guard } else { guard };
                 }
                 match &inst.op {
-                    Op::Alu(alu) => alu.run(&mut warp.registers, active),
+                    Op::Alu(alu) if WIDE => alu.run(&mut warp.registers, active),
+                    Op::Alu(alu) => apart(*alu, &mut warp.registers, active),
+                    Op::Rare(rare) => rare.run(&mut warp.registers, active),
                     Op::Branch(to) => {
                         let to = *to;
                         if active == mask {
@@ -86,6 +90,11 @@ impl Cluster<'_> {
                         warp.live &= !active;
                         self.ended(rank, active.count_ones());
                         break;
+                    }
+                    Op::Load(access) if access.space == Space::Global && access.bytes <= 4 => {
+                        if let Err(fault) = self.load_device(warp, access, active) {
+                            return Err((fault, pc));
+                        }
                     }
                     op => match self.execute(rank, warp, op, mask, active, pc) {
                         Ok(Flow::Next) => {}
@@ -194,7 +203,15 @@ impl Cluster<'_> {
 
     /// Instructions that are neither register work nor control flow.
     #[inline(never)]
-    fn execute(&mut self, rank: usize, warp: &mut Warp, op: &Op, mask: u32, active: u32, pc: u32) -> Result<Flow, Fault> {
+    fn execute(
+        &mut self,
+        rank: usize,
+        warp: &mut Warp,
+        op: &Op,
+        mask: u32,
+        active: u32,
+        pc: u32,
+    ) -> Result<Flow, Fault> {
         match op {
             Op::Load(access) => self.load(rank, warp, access, active)?,
             Op::Store(access) => self.store(rank, warp, access, active)?,
@@ -235,7 +252,7 @@ impl Cluster<'_> {
             Op::Atomic(atomic) => self.atomic(rank, warp, atomic, active)?,
             Op::BranchTable { index, targets } => return self.branch_table(warp, *index, targets, mask, active),
             Op::Trap if active != 0 => return Err(Fault::new(Cause::Trap, active)),
-            Op::Nop | Op::Trap | Op::Alu(_) | Op::Branch(_) | Op::Exit => {}
+            Op::Nop | Op::Trap | Op::ClusterArrive | Op::Alu(_) | Op::Rare(_) | Op::Branch(_) | Op::Exit => {}
             Op::Pause => return Ok(Flow::Wait(State::Paused)),
             Op::Clock { kind, to } => {
                 // One tick an instruction of this warp, so that measured times are repeatable.
@@ -248,7 +265,7 @@ impl Cluster<'_> {
             }
             Op::Warp(op) => return self.collective(warp, op, mask, active),
             Op::Barrier(barrier) => return self.barrier(rank, warp, barrier, mask, active),
-            Op::ClusterArrive => {
+            Op::ClusterArrive if active != 0 => {
                 warp.cluster_generation = self.barrier.1;
                 self.barrier.0 += active.count_ones();
                 self.effect = true;
@@ -266,7 +283,8 @@ impl Cluster<'_> {
                 }
             }
             Op::Bulk(op) => return self.bulk(rank, warp, op, mask, active, pc),
-            Op::Matrix(op) => return self.matrix(rank, warp, op, mask, active),
+            Op::Matrix(op) => return self.matrix(rank, warp, op, mask, active, pc),
+            Op::Tensor(op) => return self.tensor(rank, warp, op, mask, active, pc),
             Op::Unsupported(text) => {
                 if active != 0 {
                     return Err(Fault::new(Cause::Unsupported(text.to_string()), active));
@@ -318,6 +336,12 @@ impl Cluster<'_> {
             self.barrier = (0, self.barrier.1 + 1);
         }
     }
+}
+
+/// A frequent instruction on a machine without wide vectors.
+#[inline(never)]
+fn apart(alu: Alu, registers: &mut Registers, active: u32) {
+    alu.run(registers, active);
 }
 
 /// Addition or subtraction through the carry flag.

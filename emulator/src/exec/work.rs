@@ -45,7 +45,10 @@ pub(super) struct Pending {
 /// The shared addresses that a multicast means: one for each CTA of the mask, or the one given.
 fn targets(to: u32, bar: u32, mask: Option<u32>) -> Vec<(u32, u32)> {
     let Some(mask) = mask else { return vec![(to, bar)] };
-    (0..16).filter(|rank| mask >> rank & 1 != 0).map(|rank| (to & 0xff_ffff | rank << 24, bar & 0xff_ffff | rank << 24)).collect()
+    (0..16)
+        .filter(|rank| mask >> rank & 1 != 0)
+        .map(|rank| (to & 0xff_ffff | rank << 24, bar & 0xff_ffff | rank << 24))
+        .collect()
 }
 
 impl Cluster<'_> {
@@ -127,6 +130,7 @@ impl Cluster<'_> {
                 self.mbarrier_arrive(*bar, 1, 0, false)?;
             }
             Work::Load { to, from, bytes, bar, mask } => {
+                self.shared_bytes(to & 0xff_ffff, *bytes)?;
                 let mut buffer = vec![0; *bytes as usize];
                 self.env.view.read(*from, &mut buffer)?;
                 for (to, bar) in targets(*to, *bar, *mask) {
@@ -176,7 +180,7 @@ impl Cluster<'_> {
         use super::access::space_of;
         use super::op::Space;
         let mut bytes = [0; SIZE];
-        if address % 64 != 0 {
+        if !address.is_multiple_of(64) {
             return Err(Cause::Operand(format!("the tensor map at {address:#x} is not aligned to 64 bytes")));
         }
         match space_of(address) {
@@ -222,9 +226,17 @@ impl Cluster<'_> {
     }
 
     /// Writes the part of a tile that lies in the tensor to the device.
-    fn store_tile(&mut self, tile: &Tile, map: &TensorMap, from: u32, reduction: Option<AtomicKind>) -> Result<(), Cause> {
+    fn store_tile(
+        &mut self,
+        tile: &Tile,
+        map: &TensorMap,
+        from: u32,
+        reduction: Option<AtomicKind>,
+    ) -> Result<(), Cause> {
         if from & 127 != 0 {
-            return Err(Cause::Operand(format!("a tensor copy from shared {from:#x}, which is not aligned to 128 bytes")));
+            return Err(Cause::Operand(format!(
+                "a tensor copy from shared {from:#x}, which is not aligned to 128 bytes"
+            )));
         }
         self.shared_bytes(from, tile.bytes())?;
         let (rank, base) = ((from >> 24) as usize, from & 0xff_ffff);

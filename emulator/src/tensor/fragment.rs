@@ -36,12 +36,14 @@ mod tests {
         assert!((0..16).all(|r| (0..64).all(|c| seen.contains(&(r, c)))));
         for each in [1, 2, 4] {
             let mut seen = HashSet::new();
-            for (lane, register, e) in (0..32).flat_map(|l| (0..4).flat_map(move |r| (0..each).map(move |e| (l, r, e)))) {
+            for (lane, register, e) in (0..32).flat_map(|l| (0..4).flat_map(move |r| (0..each).map(move |e| (l, r, e))))
+            {
                 let (row, column) = left(lane, register, each);
                 assert!(row < 16 && column + e < 8 * each && seen.insert((row, column + e)));
             }
             let mut seen = HashSet::new();
-            for (lane, register, e) in (0..32).flat_map(|l| (0..2).flat_map(move |r| (0..each).map(move |e| (l, r, e)))) {
+            for (lane, register, e) in (0..32).flat_map(|l| (0..2).flat_map(move |r| (0..each).map(move |e| (l, r, e))))
+            {
                 let (row, column) = right(lane, register, each);
                 assert!(row + e < 8 * each && column < 8 && seen.insert((row + e, column)));
             }

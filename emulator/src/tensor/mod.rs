@@ -3,6 +3,7 @@
 pub mod accumulate;
 pub mod format;
 pub mod fragment;
+pub mod instruction;
 pub mod operand;
 pub mod swizzle;
 pub mod tile_copy;

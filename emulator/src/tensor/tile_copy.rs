@@ -3,6 +3,9 @@
 use super::swizzle::Pattern;
 use crate::tensor_map::{ElementType, Interleave, OobFill, Swizzle, TensorMap};
 
+/// No CTA has more shared memory.
+const MOST_BYTES: u64 = 1 << 18;
+
 /// One innermost row of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
@@ -61,6 +64,10 @@ impl Tile {
             other => return Err(format!("swizzle {other:?} is not emulated")),
         };
         let bits = u64::from(map.element.bits());
+        let elements = map.box_dims[..rank].iter().fold(1u64, |all, &n| all * u64::from(n));
+        if elements * bits / 8 > MOST_BYTES {
+            return Err(format!("a box of {:?} elements does not fit into shared memory", &map.box_dims[..rank]));
+        }
         let row_bytes = (u64::from(map.box_dims[0]) * bits / 8) as u32;
         let count: u32 = map.box_dims[1..rank].iter().product();
         let mut rows = Vec::with_capacity(count as usize);
@@ -77,8 +84,8 @@ impl Tile {
             let mut rest = index;
             let mut global = map.address.wrapping_add(low.max(0) as u64 * bits / 8);
             let mut outside = inside == 0;
-            for d in 1..rank {
-                let at = i64::from(coordinates[d]) + i64::from(rest % map.box_dims[d]);
+            for (d, &coordinate) in coordinates.iter().enumerate().skip(1) {
+                let at = i64::from(coordinate) + i64::from(rest % map.box_dims[d]);
                 rest /= map.box_dims[d];
                 outside |= at < 0 || at as u64 >= map.dims[d];
                 global = global.wrapping_add((at as u64).wrapping_mul(map.strides[d - 1]));
@@ -143,6 +150,7 @@ mod tests {
         assert!(Tile::new(&TensorMap { element_strides: [2; 5], ..map() }, &[0, 0]).is_err());
         assert!(Tile::new(&TensorMap { swizzle: Swizzle::B128Atom64, ..map() }, &[0, 0]).is_err());
         assert!(Tile::new(&TensorMap { box_dims: [u32::MAX; 5], ..map() }, &[0, 0]).is_err());
+        assert!(Tile::new(&TensorMap { rank: 5, box_dims: [256; 5], ..map() }, &[0; 5]).is_err());
         let everywhere = TensorMap { dims: [u64::MAX; 5], strides: [u64::MAX; 4], ..map() };
         Tile::new(&everywhere, &[i32::MAX, i32::MIN]).unwrap();
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use krepro_emulator::exec::{Failure, Launch, Options, Program, Report, launch};
 use krepro_emulator::memory::Memory;
 use krepro_emulator::ptx::Module;
+use krepro_emulator::tensor_map::{ElementType, Interleave, L2Promotion, OobFill, Swizzle, TensorMap};
 
 /// nvcc from `NVCC` or the path.
 fn nvcc() -> Option<PathBuf> {
@@ -167,4 +168,32 @@ impl Random {
     pub fn unit(&mut self) -> f32 {
         self.next() as i32 as f32 / 2_147_483_648.0
     }
+}
+
+/// A tensor map of a dense tensor.
+pub fn map(element: ElementType, address: u64, dims: &[u64], boxes: &[u32], swizzle: Swizzle) -> TensorMap {
+    let mut map = TensorMap {
+        element,
+        rank: dims.len() as u8,
+        address,
+        dims: [1; 5],
+        strides: [0; 4],
+        box_dims: [1; 5],
+        element_strides: [1; 5],
+        interleave: Interleave::None,
+        swizzle,
+        l2_promotion: L2Promotion::None,
+        fill: OobFill::Zero,
+    };
+    let mut stride = u64::from(element.bits()) / 8;
+    for (d, &extent) in dims.iter().enumerate() {
+        map.dims[d] = extent;
+        map.box_dims[d] = boxes[d];
+        stride *= extent;
+        if d < 4 {
+            map.strides[d] = stride;
+        }
+    }
+    assert_eq!(map.check(), []);
+    map
 }

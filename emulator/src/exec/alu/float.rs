@@ -24,6 +24,23 @@ pub(crate) fn c(value: f64) -> u64 {
     value.to_bits()
 }
 
+/// The low half of a word.
+#[inline(always)]
+pub(super) fn low(x: u32) -> u32 {
+    x & 0xffff
+}
+
+/// The low half of a word as a signed number.
+#[inline(always)]
+pub(super) fn s16(x: u32) -> i32 {
+    x as i16 as i32
+}
+
+/// A single-precision function through double precision.
+pub(super) fn approximate(x: u32, function: impl Fn(f64) -> f64) -> u32 {
+    b(function(f(x).into()) as f32)
+}
+
 /// Subnormal values become zero of the same sign.
 #[inline(always)]
 pub(super) fn flush(bits: u32) -> u32 {

@@ -55,17 +55,6 @@ macro_rules! shape {
             }
         }
 
-        impl $name {
-            /// Makes it write `to` if it writes the predicate `from`.
-            pub(super) fn retarget(&mut self, from: u32, to: u32) -> bool {
-                let fits = $classes.starts_with('p') && self.to == from;
-                if fits {
-                    self.to = to;
-                }
-                fits
-            }
-        }
-
         impl From<[u32; 5]> for $name {
             fn from(operands: [u32; 5]) -> Self {
                 let [to, rest @ ..] = operands;
@@ -100,6 +89,24 @@ shape!(DWWD, "dwwd", put_d, double -> u64, a: w as u32, b: w as u32, c: d as u64
 shape!(DDDP, "dddp", put_d, double -> u64, a: d as u64, b: d as u64, p: p as bool);
 shape!(PWW, "pww", put_p, predicate -> bool, a: w as u32, b: w as u32);
 shape!(PDD, "pdd", put_p, predicate -> bool, a: d as u64, b: d as u64);
+impl PWW {
+    /// Makes it write `to` if it writes the predicate `from`.
+    pub(super) fn retarget(&mut self, from: u32, to: u32) -> bool {
+        let fits = self.to == from;
+        self.to = if fits { to } else { self.to };
+        fits
+    }
+}
+
+impl PDD {
+    /// As [`PWW::retarget`].
+    pub(super) fn retarget(&mut self, from: u32, to: u32) -> bool {
+        let fits = self.to == from;
+        self.to = if fits { to } else { self.to };
+        fits
+    }
+}
+
 shape!(PW, "pw", put_p, predicate -> bool, a: w as u32);
 shape!(WP, "wp", put_w, word -> u32, a: p as bool);
 shape!(PP, "pp", put_p, predicate -> bool, a: p as bool);

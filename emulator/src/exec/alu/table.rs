@@ -1,4 +1,4 @@
-//! The register instructions.
+//! The frequent register instructions, which are compiled into the interpreter's loop.
 //!
 //! Spellings are normalised by the lowering: `.rn` of single-precision add, sub and mul, `.ftz` and `.sat` are taken off
 //! first. A name that begins with `@` is not PTX; the lowering makes it.
@@ -6,95 +6,18 @@
 // "not greater" differs from "less or equal" where NaN is.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
-use half::f16;
-
 use super::Form;
-use super::bits::{dot4, extract, extract_signed, find, insert, lop3, permute, permute_mode};
-use super::float::{
-    Direction::{Down, Up, Zero},
-    b, c, directed, divide, f, flush, g, maximum, minimum, or_nan, saturate,
-};
-use super::half::{Bf16, F16, extreme, fma, fma_pair, half_to_single, pair, single_to_bf16, single_to_half, two};
+use super::bits::{lop3, permute};
+use super::define::alu;
+use super::float::{approximate, b, f, low, maximum, minimum, s16};
+use super::half::{Bf16, F16, half_to_single, pair, single_to_bf16, single_to_half, two};
 use super::shape::*;
+use crate::exec::op::Op;
 use crate::exec::registers::Registers;
-use crate::tensor::format::{E2M1, E2M3, E3M2, E4M3, E5M2, Narrow, tf32, to_ue8m0, ue8m0};
-
-macro_rules! alu {
-    ($($shape:ident { $($name:ident: $($spelling:literal)|+ => $function:expr;)* })*) => {
-        /// A register instruction with its operands.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(missing_docs)]
-        pub enum Alu {
-            $($($name($shape),)*)*
-        }
-
-        impl Alu {
-            /// Executes it in the lanes of `mask`.
-            #[inline(always)]
-            pub fn run(self, registers: &mut Registers, mask: u32) {
-                match self {
-                    $($(Alu::$name(operands) => operands.run(registers, mask, $function),)*)*
-                }
-            }
-        }
-
-        impl Alu {
-            /// Makes it write the predicate `to` instead of `from`; false if it writes something else.
-            pub fn retarget(&mut self, from: u32, to: u32) -> bool {
-                match self {
-                    $($(Alu::$name(operands) => operands.retarget(from, to),)*)*
-                }
-            }
-        }
-
-        /// The instruction of a normalised spelling.
-        pub fn lookup(spelling: &str) -> Option<Form> {
-            Some(match spelling {
-                $($($($spelling)|+ => Form {
-                    classes: $shape::CLASSES,
-                    make: |operands| Alu::$name(operands.into()),
-                },)*)*
-                _ => return None,
-            })
-        }
-    };
-}
-
-fn low(x: u32) -> u32 {
-    x & 0xffff
-}
-
-#[inline(always)]
-fn s16(x: u32) -> i32 {
-    x as i16 as i32
-}
-
-fn narrow_pair(format: Narrow, high: u32, low: u32) -> u32 {
-    u32::from(format.encode(f(high))) << 8 | u32::from(format.encode(f(low)))
-}
-
-fn nibble_pair(high: u32, low: u32) -> u32 {
-    u32::from(E2M1.encode(f(high))) << 4 | u32::from(E2M1.encode(f(low)))
-}
-
-fn widen_pair(format: Narrow, codes: u32) -> u32 {
-    let half = |code: u32| u32::from(single_to_half(format.decode(code as u8)));
-    half(codes & 0xff) | half(codes >> 8 & 0xff) << 16
-}
-
-fn scale_pair(high: u32, low: u32, up: bool) -> u32 {
-    u32::from(to_ue8m0(f(high), up)) << 8 | u32::from(to_ue8m0(f(low), up))
-}
-
-fn relu(x: f32) -> f32 {
-    if x > 0.0 || x.is_nan() { x } else { 0.0 }
-}
-
-fn approximate(x: u32, function: impl Fn(f64) -> f64) -> u32 {
-    b(function(f(x).into()) as f32)
-}
 
 alu! {
+    /// A frequent register instruction with its operands.
+    Alu, inline(always);
     WW {
         Mov32: "mov.b32" | "mov.u32" | "mov.s32" | "mov.f32" | "mov.b16" | "mov.u16" | "mov.s16" | "mov.f16" | "mov.bf16"
             | "cvt.u32.u32" | "cvt.s32.s32"
@@ -105,84 +28,25 @@ alu! {
         Low8: "cvt.u8.u32" | "cvt.u8.u16" | "cvt.u8.s32" | "cvt.u8.s16" | "cvt.u32.u8" | "cvt.s32.u8"
             | "cvt.u16.u8" | "cvt.s16.u8" => |x| x & 0xff;
         Extend16: "cvt.s32.s16" | "cvt.u32.s16" => |x| s16(x) as u32;
-        Extend8: "cvt.s32.s8" | "cvt.s8.s32" | "cvt.u32.s8" => |x| x as i8 as i32 as u32;
-        Extend8To16: "cvt.s16.s8" | "cvt.u16.s8" => |x| low(x as i8 as i32 as u32);
         Not32: "not.b32" => |x| !x;
-        Not16: "not.b16" => |x| !x & 0xffff;
         Neg32: "neg.s32" => |x| x.wrapping_neg();
-        Neg16: "neg.s16" => |x| low(x.wrapping_neg());
-        Abs32: "abs.s32" => |x| (x as i32).wrapping_abs() as u32;
-        Abs16: "abs.s16" => |x| low(s16(x).unsigned_abs());
-        CNot32: "cnot.b32" => |x| u32::from(x == 0);
-        Popc32: "popc.b32" => |x| x.count_ones();
-        Clz32: "clz.b32" => |x| x.leading_zeros();
-        Reverse32: "brev.b32" => |x| x.reverse_bits();
-        FindU32: "bfind.u32" => |x| find(x.into(), 32, false, false);
-        FindS32: "bfind.s32" => |x| find(x.into(), 32, true, false);
-        FindShiftU32: "bfind.shiftamt.u32" => |x| find(x.into(), 32, false, true);
-        FindShiftS32: "bfind.shiftamt.s32" => |x| find(x.into(), 32, true, true);
         NegF32: "neg.f32" => |x| x ^ 1 << 31;
         AbsF32: "abs.f32" => |x| x & !(1 << 31);
-        NegF16: "neg.f16" | "neg.bf16" => |x| x ^ 0x8000;
-        AbsF16: "abs.f16" | "abs.bf16" => |x| x & 0x7fff;
-        NegF16x2: "neg.f16x2" | "neg.bf16x2" => |x| x ^ 0x8000_8000;
-        AbsF16x2: "abs.f16x2" | "abs.bf16x2" => |x| x & 0x7fff_7fff;
-        Flush: "@flush" => flush;
-        Saturate: "@saturate" => saturate;
-        ReluF16x2: "@relu.f16x2" => |x| pair(x, 0, |x, _| if x & 0x8000 != 0 { 0 } else { x });
-        Sqrt: "sqrt.rn.f32" | "sqrt.approx.f32" => |x| b(f(x).sqrt());
-        Reciprocal: "rcp.rn.f32" | "rcp.approx.f32" => |x| b(1.0 / f(x));
-        ReciprocalSqrt: "rsqrt.approx.f32" => |x| approximate(x, |x| 1.0 / x.sqrt());
         Exp2: "ex2.approx.f32" => |x| approximate(x, f64::exp2);
-        Log2: "lg2.approx.f32" => |x| approximate(x, f64::log2);
-        Sine: "sin.approx.f32" => |x| approximate(x, f64::sin);
-        Cosine: "cos.approx.f32" => |x| approximate(x, f64::cos);
-        Tanh: "tanh.approx.f32" => |x| approximate(x, f64::tanh);
-        Exp2F16: "ex2.approx.f16" => |x| two::<F16>(x, 0, |x, _| x.exp2());
-        Exp2F16x2: "ex2.approx.f16x2" => |x| pair(x, 0, |x, y| two::<F16>(x, y, |x, _| x.exp2()));
-        Exp2Bf16: "ex2.approx.bf16" => |x| two::<Bf16>(x, 0, |x, _| x.exp2());
-        Exp2Bf16x2: "ex2.approx.bf16x2" => |x| pair(x, 0, |x, y| two::<Bf16>(x, y, |x, _| x.exp2()));
-        TanhF16: "tanh.approx.f16" => |x| two::<F16>(x, 0, |x, _| x.tanh());
-        TanhF16x2: "tanh.approx.f16x2" => |x| pair(x, 0, |x, y| two::<F16>(x, y, |x, _| x.tanh()));
-        TanhBf16x2: "tanh.approx.bf16x2" => |x| pair(x, 0, |x, y| two::<Bf16>(x, y, |x, _| x.tanh()));
         F32FromS32: "cvt.rn.f32.s32" => |x| b(x as i32 as f32);
         F32FromU32: "cvt.rn.f32.u32" => |x| b(x as f32);
-        F32FromU16: "cvt.rn.f32.u16" => |x| b(low(x) as f32);
-        F32FromS16: "cvt.rn.f32.s16" => |x| b(s16(x) as f32);
         S32FromF32: "cvt.rzi.s32.f32" => |x| f(x) as i32 as u32;
         U32FromF32: "cvt.rzi.u32.f32" => |x| f(x) as u32;
         F32FromF16: "cvt.f32.f16" => |x| b(half_to_single(x as u16));
         F32FromBf16: "cvt.f32.bf16" => |x| x << 16;
         F16FromF32: "cvt.rn.f16.f32" => |x| single_to_half(f(x)).into();
         Bf16FromF32: "cvt.rn.bf16.f32" => |x| single_to_bf16(f(x)).into();
-        Floor: "cvt.rmi.f32.f32" => |x| b(f(x).floor());
-        Ceil: "cvt.rpi.f32.f32" => |x| b(f(x).ceil());
-        Round: "cvt.rni.f32.f32" => |x| b(f(x).round_ties_even());
-        Truncate: "cvt.rzi.f32.f32" => |x| b(f(x).trunc());
-        Tf32: "cvt.rna.tf32.f32" | "cvt.rna.satfinite.tf32.f32" => |x| tf32(x, true);
-        Tf32Even: "cvt.rn.tf32.f32" | "cvt.rn.satfinite.tf32.f32" => |x| tf32(x, false);
-        F16FromE4M3: "cvt.rn.f16x2.e4m3x2" => |x| widen_pair(E4M3, x);
-        F16FromE5M2: "cvt.rn.f16x2.e5m2x2" => |x| widen_pair(E5M2, x);
-        F16FromE2M3: "cvt.rn.f16x2.e2m3x2" => |x| widen_pair(E2M3, x);
-        F16FromE3M2: "cvt.rn.f16x2.e3m2x2" => |x| widen_pair(E3M2, x);
-        F16FromE2M1: "cvt.rn.f16x2.e2m1x2" => |x| widen_pair(E2M1, x & 0xf | (x & 0xf0) << 4);
-        Bf16FromUe8m0: "cvt.rn.bf16x2.ue8m0x2" => |x| {
-            u32::from(single_to_bf16(ue8m0(x as u8))) | u32::from(single_to_bf16(ue8m0((x >> 8) as u8))) << 16
-        };
-        E4M3FromF16: "cvt.rn.satfinite.e4m3x2.f16x2" => |x| {
-            narrow_pair(E4M3, b(half_to_single((x >> 16) as u16)), b(half_to_single(x as u16)))
-        };
-        E5M2FromF16: "cvt.rn.satfinite.e5m2x2.f16x2" => |x| {
-            narrow_pair(E5M2, b(half_to_single((x >> 16) as u16)), b(half_to_single(x as u16)))
-        };
     }
     WWW {
         Add32: "add.s32" | "add.u32" => |x, y| x.wrapping_add(y);
-        AddSat32: "@saturate.add.s32" => |x, y| (x as i32).saturating_add(y as i32) as u32;
         Sub32: "sub.s32" | "sub.u32" => |x, y| x.wrapping_sub(y);
         Mul32: "mul.lo.s32" | "mul.lo.u32" => |x, y| x.wrapping_mul(y);
         MulHighU32: "mul.hi.u32" => |x, y| (u64::from(x) * u64::from(y) >> 32) as u32;
-        MulHighS32: "mul.hi.s32" => |x, y| (i64::from(x as i32) * i64::from(y as i32) >> 32) as u32;
         And32: "and.b32" | "and.b16" => |x, y| x & y;
         Or32: "or.b32" | "or.b16" => |x, y| x | y;
         Xor32: "xor.b32" | "xor.b16" => |x, y| x ^ y;
@@ -193,145 +57,28 @@ alu! {
         MinU32: "min.u32" | "min.u16" => |x, y| x.min(y);
         MaxS32: "max.s32" => |x, y| (x as i32).max(y as i32) as u32;
         MaxU32: "max.u32" | "max.u16" => |x, y| x.max(y);
-        DivS32: "div.s32" => |x, y| if y == 0 { u32::MAX } else { (x as i32).wrapping_div(y as i32) as u32 };
-        DivU32: "div.u32" => |x, y| x.checked_div(y).unwrap_or(u32::MAX);
-        DivU16: "div.u16" => |x, y| x.checked_div(y).unwrap_or(0xffff);
-        RemS32: "rem.s32" => |x, y| if y == 0 { x } else { (x as i32).wrapping_rem(y as i32) as u32 };
-        RemU32: "rem.u32" | "rem.u16" => |x, y| x.checked_rem(y).unwrap_or(x);
-        Add16: "add.s16" | "add.u16" => |x, y| low(x.wrapping_add(y));
-        Add16x2: "add.s16x2" | "add.u16x2" => |x, y| pair(x, y, |x, y| x.wrapping_add(y));
-        Sub16: "sub.s16" | "sub.u16" => |x, y| low(x.wrapping_sub(y));
-        Mul16: "mul.lo.s16" | "mul.lo.u16" => |x, y| low(x.wrapping_mul(y));
-        MulHighU16: "mul.hi.u16" => |x, y| x.wrapping_mul(y) >> 16;
-        MulHighS16: "mul.hi.s16" => |x, y| low((s16(x) * s16(y) >> 16) as u32);
-        MulWideU16: "mul.wide.u16" => |x, y| low(x).wrapping_mul(low(y));
-        MulWideS16: "mul.wide.s16" => |x, y| s16(x).wrapping_mul(s16(y)) as u32;
-        Shl16: "shl.b16" => |x, y| if y > 15 { 0 } else { low(x << y) };
-        ShrU16: "shr.u16" | "shr.b16" => |x, y| if y > 15 { 0 } else { low(x) >> y };
-        ShrS16: "shr.s16" => |x, y| low((s16(x) >> y.min(15)) as u32);
-        MinS16: "min.s16" => |x, y| low(s16(x).min(s16(y)) as u32);
-        MaxS16: "max.s16" => |x, y| low(s16(x).max(s16(y)) as u32);
-        DivS16: "div.s16" => |x, y| if y == 0 { 0xffff } else { low((s16(x) / s16(y)) as u32) };
-        RemS16: "rem.s16" => |x, y| if y == 0 { x } else { low((s16(x) % s16(y)) as u32) };
         AddF32: "add.f32" => |x, y| b(f(x) + f(y));
         SubF32: "sub.f32" => |x, y| b(f(x) - f(y));
         MulF32: "mul.f32" => |x, y| b(f(x) * f(y));
-        AddFtzF32: "@ftz.add.f32" => |x, y| flush(b(f(flush(x)) + f(flush(y))));
-        SubFtzF32: "@ftz.sub.f32" => |x, y| flush(b(f(flush(x)) - f(flush(y))));
-        MulFtzF32: "@ftz.mul.f32" => |x, y| flush(b(f(flush(x)) * f(flush(y))));
-        DivF32: "div.rn.f32" | "div.full.f32" | "div.approx.f32" => divide;
-        DivZeroF32: "div.rz.f32" => |x, y| b(directed(f64::from(f(x)) / f64::from(f(y)), 0.0, Zero));
         MinF32: "min.f32" => minimum;
         MaxF32: "max.f32" => maximum;
-        MinNanF32: "min.NaN.f32" => |x, y| or_nan(x, y, minimum(x, y));
-        MaxNanF32: "max.NaN.f32" => |x, y| or_nan(x, y, maximum(x, y));
-        CopySign: "copysign.f32" => |x, y| y & 0x7fff_ffff | x & 0x8000_0000;
-        AddZeroF32: "add.rz.f32" => |x, y| b(directed(f(x).into(), f(y).into(), Zero));
-        AddDownF32: "add.rm.f32" => |x, y| b(directed(f(x).into(), f(y).into(), Down));
-        AddUpF32: "add.rp.f32" => |x, y| b(directed(f(x).into(), f(y).into(), Up));
-        SubZeroF32: "sub.rz.f32" => |x, y| b(directed(f(x).into(), (-f(y)).into(), Zero));
-        SubDownF32: "sub.rm.f32" => |x, y| b(directed(f(x).into(), (-f(y)).into(), Down));
-        SubUpF32: "sub.rp.f32" => |x, y| b(directed(f(x).into(), (-f(y)).into(), Up));
-        MulZeroF32: "mul.rz.f32" => |x, y| b(directed(f64::from(f(x)) * f64::from(f(y)), 0.0, Zero));
-        MulDownF32: "mul.rm.f32" => |x, y| b(directed(f64::from(f(x)) * f64::from(f(y)), 0.0, Down));
-        MulUpF32: "mul.rp.f32" => |x, y| b(directed(f64::from(f(x)) * f64::from(f(y)), 0.0, Up));
-        AddF16: "add.f16" | "add.rn.f16" => |x, y| two::<F16>(x, y, |x, y| x + y);
-        SubF16: "sub.f16" | "sub.rn.f16" => |x, y| two::<F16>(x, y, |x, y| x - y);
-        MulF16: "mul.f16" | "mul.rn.f16" => |x, y| two::<F16>(x, y, |x, y| x * y);
-        AddBf16: "add.bf16" | "add.rn.bf16" => |x, y| two::<Bf16>(x, y, |x, y| x + y);
-        SubBf16: "sub.bf16" | "sub.rn.bf16" => |x, y| two::<Bf16>(x, y, |x, y| x - y);
-        MulBf16: "mul.bf16" | "mul.rn.bf16" => |x, y| two::<Bf16>(x, y, |x, y| x * y);
         AddF16x2: "add.f16x2" | "add.rn.f16x2" => |x, y| pair(x, y, |x, y| two::<F16>(x, y, |x, y| x + y));
-        SubF16x2: "sub.f16x2" | "sub.rn.f16x2" => |x, y| pair(x, y, |x, y| two::<F16>(x, y, |x, y| x - y));
         MulF16x2: "mul.f16x2" | "mul.rn.f16x2" => |x, y| pair(x, y, |x, y| two::<F16>(x, y, |x, y| x * y));
         AddBf16x2: "add.bf16x2" | "add.rn.bf16x2" => |x, y| pair(x, y, |x, y| two::<Bf16>(x, y, |x, y| x + y));
-        SubBf16x2: "sub.bf16x2" | "sub.rn.bf16x2" => |x, y| pair(x, y, |x, y| two::<Bf16>(x, y, |x, y| x - y));
         MulBf16x2: "mul.bf16x2" | "mul.rn.bf16x2" => |x, y| pair(x, y, |x, y| two::<Bf16>(x, y, |x, y| x * y));
-        MinF16: "min.f16" => |x, y| extreme::<F16>(x, y, minimum);
-        MaxF16: "max.f16" => |x, y| extreme::<F16>(x, y, maximum);
-        MinBf16: "min.bf16" => |x, y| extreme::<Bf16>(x, y, minimum);
-        MaxBf16: "max.bf16" => |x, y| extreme::<Bf16>(x, y, maximum);
-        MinF16x2: "min.f16x2" => |x, y| pair(x, y, |x, y| extreme::<F16>(x, y, minimum));
-        MaxF16x2: "max.f16x2" => |x, y| pair(x, y, |x, y| extreme::<F16>(x, y, maximum));
-        MinBf16x2: "min.bf16x2" => |x, y| pair(x, y, |x, y| extreme::<Bf16>(x, y, minimum));
-        MaxBf16x2: "max.bf16x2" => |x, y| pair(x, y, |x, y| extreme::<Bf16>(x, y, maximum));
         PackHalves: "@pack" => |x, y| low(x) | y << 16;
         F16x2FromF32: "cvt.rn.f16x2.f32" => |x, y| u32::from(single_to_half(f(x))) << 16 | u32::from(single_to_half(f(y)));
         Bf16x2FromF32: "cvt.rn.bf16x2.f32" => |x, y| {
             u32::from(single_to_bf16(f(x))) << 16 | u32::from(single_to_bf16(f(y)))
         };
-        F16x2ReluFromF32: "cvt.rn.relu.f16x2.f32" => |x, y| {
-            u32::from(single_to_half(relu(f(x)))) << 16 | u32::from(single_to_half(relu(f(y))))
-        };
-        Bf16x2ReluFromF32: "cvt.rn.relu.bf16x2.f32" => |x, y| {
-            u32::from(single_to_bf16(relu(f(x)))) << 16 | u32::from(single_to_bf16(relu(f(y))))
-        };
-        F16x2ZeroFromF32: "cvt.rz.f16x2.f32" => |x, y| {
-            let zero = |x: u32| {
-                let near = f16::from_f32(f(x));
-                let beyond = near.to_f32().abs() > f(x).abs();
-                u32::from(near.to_bits() - u16::from(beyond))
-            };
-            zero(x) << 16 | zero(y)
-        };
-        Bf16x2ZeroFromF32: "cvt.rz.bf16x2.f32" => |x, y| x & 0xffff_0000 | y >> 16;
-        E4M3FromF32: "cvt.rn.satfinite.e4m3x2.f32" => |x, y| narrow_pair(E4M3, x, y);
-        E5M2FromF32: "cvt.rn.satfinite.e5m2x2.f32" => |x, y| narrow_pair(E5M2, x, y);
-        E2M3FromF32: "cvt.rn.satfinite.e2m3x2.f32" => |x, y| narrow_pair(E2M3, x, y);
-        E3M2FromF32: "cvt.rn.satfinite.e3m2x2.f32" => |x, y| narrow_pair(E3M2, x, y);
-        E2M1FromF32: "cvt.rn.satfinite.e2m1x2.f32" => nibble_pair;
-        Ue8m0UpFromF32: "cvt.rp.satfinite.ue8m0x2.f32" => |x, y| scale_pair(x, y, true);
-        Ue8m0FromF32: "cvt.rz.satfinite.ue8m0x2.f32" => |x, y| scale_pair(x, y, false);
-        AbsDiffU32: "@sad.u32" => |x, y| x.abs_diff(y);
-        BitMask: "bmsk.clamp.b32" => |x, y| if x > 31 { 0 } else { (((1u64 << y.min(32)) - 1) << x) as u32 };
     }
     WWWW {
         Mad32: "mad.lo.s32" | "mad.lo.u32" => |x, y, z| x.wrapping_mul(y).wrapping_add(z);
-        MadHighU32: "mad.hi.u32" => |x, y, z| ((u64::from(x) * u64::from(y) >> 32) as u32).wrapping_add(z);
-        MadHighS32: "mad.hi.s32" => |x, y, z| ((i64::from(x as i32) * i64::from(y as i32) >> 32) as u32).wrapping_add(z);
-        Mad16: "mad.lo.s16" | "mad.lo.u16" => |x, y, z| low(x.wrapping_mul(y).wrapping_add(z));
-        MadWideU16: "mad.wide.u16" => |x, y, z| low(x).wrapping_mul(low(y)).wrapping_add(z);
-        MadWideS16: "mad.wide.s16" => |x, y, z| (s16(x).wrapping_mul(s16(y)) as u32).wrapping_add(z);
-        SadU32: "sad.u32" => |x, y, z| x.abs_diff(y).wrapping_add(z);
-        SadS32: "sad.s32" => |x, y, z| (x as i32).abs_diff(y as i32).wrapping_add(z);
         FmaF32: "fma.rn.f32" | "mad.f32" | "mad.rn.f32" => |x, y, z| b(f(x).mul_add(f(y), f(z)));
-        FmaFtzF32: "@ftz.fma.rn.f32" => |x, y, z| flush(b(f(flush(x)).mul_add(f(flush(y)), f(flush(z)))));
-        FmaZeroF32: "fma.rz.f32" => |x, y, z| b(directed(f64::from(f(x)) * f64::from(f(y)), f(z).into(), Zero));
-        FmaDownF32: "fma.rm.f32" => |x, y, z| b(directed(f64::from(f(x)) * f64::from(f(y)), f(z).into(), Down));
-        FmaUpF32: "fma.rp.f32" => |x, y, z| b(directed(f64::from(f(x)) * f64::from(f(y)), f(z).into(), Up));
-        FmaF16: "fma.rn.f16" => fma::<F16>;
-        FmaBf16: "fma.rn.bf16" => fma::<Bf16>;
-        FmaF16x2: "fma.rn.f16x2" => fma_pair::<F16>;
-        FmaBf16x2: "fma.rn.bf16x2" => fma_pair::<Bf16>;
-        Min3S32: "min3.s32" => |x, y, z| (x as i32).min(y as i32).min(z as i32) as u32;
-        Min3F32: "min.f32.3" => |x, y, z| minimum(minimum(x, y), z);
-        Max3F32: "max.f32.3" => |x, y, z| maximum(maximum(x, y), z);
-        ExtractU32: "bfe.u32" => |x, y, z| extract(x.into(), y, z, 32) as u32;
-        ExtractS32: "bfe.s32" => |x, y, z| extract_signed(x.into(), y, z, 32) as u32;
         Permute: "prmt.b32" => permute;
-        PermuteF4e: "prmt.b32.f4e" => |x, y, z| permute(x, y, permute_mode("f4e", z));
-        PermuteB4e: "prmt.b32.b4e" => |x, y, z| permute(x, y, permute_mode("b4e", z));
-        PermuteRc8: "prmt.b32.rc8" => |x, y, z| permute(x, y, permute_mode("rc8", z));
-        PermuteEcl: "prmt.b32.ecl" => |x, y, z| permute(x, y, permute_mode("ecl", z));
-        PermuteEcr: "prmt.b32.ecr" => |x, y, z| permute(x, y, permute_mode("ecr", z));
-        PermuteRc16: "prmt.b32.rc16" => |x, y, z| permute(x, y, permute_mode("rc16", z));
         FunnelLeft: "shf.l.wrap.b32" => |x, y, z| ((u64::from(y) << 32 | u64::from(x)) << (z & 31) >> 32) as u32;
-        FunnelRight: "shf.r.wrap.b32" => |x, y, z| ((u64::from(y) << 32 | u64::from(x)) >> (z & 31)) as u32;
-        FunnelLeftClamp: "shf.l.clamp.b32" => |x, y, z| {
-            ((u64::from(y) << 32 | u64::from(x)) << z.min(32) >> 32) as u32
-        };
-        FunnelRightClamp: "shf.r.clamp.b32" => |x, y, z| ((u64::from(y) << 32 | u64::from(x)) >> z.min(32)) as u32;
-        Dot4UU: "dp4a.u32.u32" => |x, y, z| dot4(x, y, z, false, false);
-        Dot4SS: "dp4a.s32.s32" => |x, y, z| dot4(x, y, z, true, true);
-        Dot4SU: "dp4a.s32.u32" => |x, y, z| dot4(x, y, z, true, false);
-        Dot4US: "dp4a.u32.s32" => |x, y, z| dot4(x, y, z, false, true);
-        SelectSign: "slct.b32.s32" | "slct.u32.s32" | "slct.s32.s32" | "slct.f32.s32" => |x, y, z| {
-            if z as i32 >= 0 { x } else { y }
-        };
-        SelectSignF32: "slct.b32.f32" | "slct.f32.f32" => |x, y, z| if f(z) >= 0.0 { x } else { y };
     }
     WWWWW {
-        Insert32: "bfi.b32" => |x, y, z, w| insert(x.into(), y.into(), z, w, 32) as u32;
         Lop3: "lop3.b32" => lop3;
     }
     WWWP {
@@ -341,89 +88,30 @@ alu! {
     WD {
         Word: "cvt.u32.u64" | "cvt.u32.s64" | "cvt.s32.u64" | "cvt.s32.s64" | "@low32" => |x| x as u32;
         HighWord: "@high32" => |x| (x >> 32) as u32;
-        Low16Of64: "cvt.u16.u64" | "cvt.u16.s64" | "cvt.s16.u64" | "cvt.s16.s64" => |x| low(x as u32);
-        Low8Of64: "cvt.u8.u64" | "cvt.u8.s64" => |x| x as u32 & 0xff;
-        Popc64: "popc.b64" => |x| x.count_ones();
-        Clz64: "clz.b64" => |x| x.leading_zeros();
-        FindU64: "bfind.u64" => |x| find(x, 64, false, false);
-        FindS64: "bfind.s64" => |x| find(x, 64, true, false);
-        F32FromF64: "cvt.rn.f32.f64" => |x| b(g(x) as f32);
-        S32FromF64: "cvt.rzi.s32.f64" => |x| g(x) as i32 as u32;
-        U32FromF64: "cvt.rzi.u32.f64" => |x| g(x) as u32;
-        F32FromS64: "cvt.rn.f32.s64" => |x| b(x as i64 as f32);
-        F32FromU64: "cvt.rn.f32.u64" => |x| b(x as f32);
     }
     DW {
         Zero64: "cvt.u64.u32" | "cvt.s64.u32" => |x| x.into();
-        Zero64Of16: "cvt.u64.u16" | "cvt.s64.u16" => |x| low(x).into();
-        Zero64Of8: "cvt.u64.u8" | "cvt.s64.u8" => |x| (x & 0xff).into();
         Sign64: "cvt.s64.s32" | "cvt.u64.s32" => |x| x as i32 as i64 as u64;
-        Sign64Of16: "cvt.s64.s16" | "cvt.u64.s16" => |x| x as i16 as i64 as u64;
-        Sign64Of8: "cvt.s64.s8" | "cvt.u64.s8" => |x| x as i8 as i64 as u64;
-        F64FromF32: "cvt.f64.f32" => |x| c(f(x).into());
-        F64FromS32: "cvt.rn.f64.s32" => |x| c((x as i32).into());
-        F64FromU32: "cvt.rn.f64.u32" => |x| c(x.into());
     }
     DD {
         Mov64: "mov.b64" | "mov.u64" | "mov.s64" | "mov.f64" | "cvt.u64.u64" | "cvt.s64.s64" | "cvt.u64.s64"
             | "cvt.s64.u64" => |x| x;
-        Not64: "not.b64" => |x| !x;
-        Neg64: "neg.s64" => |x| x.wrapping_neg();
-        Abs64: "abs.s64" => |x| (x as i64).wrapping_abs() as u64;
-        Reverse64: "brev.b64" => |x| x.reverse_bits();
-        NegF64: "neg.f64" => |x| x ^ 1 << 63;
-        AbsF64: "abs.f64" => |x| x & !(1 << 63);
-        SqrtF64: "sqrt.rn.f64" => |x| c(g(x).sqrt());
-        ReciprocalF64: "rcp.rn.f64" => |x| c(1.0 / g(x));
-        ReciprocalApproxF64: "rcp.approx.f64" => |x| c(1.0 / g(x)) & 0xffff_ffff_0000_0000;
-        ReciprocalSqrtF64: "rsqrt.approx.f64" => |x| c(1.0 / g(x).sqrt()) & 0xffff_ffff_0000_0000;
-        F64FromS64: "cvt.rn.f64.s64" => |x| c(x as i64 as f64);
-        F64FromU64: "cvt.rn.f64.u64" => |x| c(x as f64);
-        S64FromF64: "cvt.rzi.s64.f64" => |x| g(x) as i64 as u64;
-        U64FromF64: "cvt.rzi.u64.f64" => |x| g(x) as u64;
     }
     DDD {
         Add64: "add.s64" | "add.u64" => |x, y| x.wrapping_add(y);
         Sub64: "sub.s64" | "sub.u64" => |x, y| x.wrapping_sub(y);
         Mul64: "mul.lo.s64" | "mul.lo.u64" => |x, y| x.wrapping_mul(y);
-        MulHighU64: "mul.hi.u64" => |x, y| (u128::from(x) * u128::from(y) >> 64) as u64;
-        MulHighS64: "mul.hi.s64" => |x, y| (i128::from(x as i64) * i128::from(y as i64) >> 64) as u64;
         And64: "and.b64" => |x, y| x & y;
         Or64: "or.b64" => |x, y| x | y;
         Xor64: "xor.b64" => |x, y| x ^ y;
-        MinS64: "min.s64" => |x, y| (x as i64).min(y as i64) as u64;
-        MinU64: "min.u64" => |x, y| x.min(y);
-        MaxS64: "max.s64" => |x, y| (x as i64).max(y as i64) as u64;
-        MaxU64: "max.u64" => |x, y| x.max(y);
-        DivS64: "div.s64" => |x, y| if y == 0 { u64::MAX } else { (x as i64).wrapping_div(y as i64) as u64 };
-        DivU64: "div.u64" => |x, y| x.checked_div(y).unwrap_or(u64::MAX);
-        RemS64: "rem.s64" => |x, y| if y == 0 { x } else { (x as i64).wrapping_rem(y as i64) as u64 };
-        RemU64: "rem.u64" => |x, y| x.checked_rem(y).unwrap_or(x);
-        AddF64: "add.f64" | "add.rn.f64" => |x, y| c(g(x) + g(y));
-        SubF64: "sub.f64" | "sub.rn.f64" => |x, y| c(g(x) - g(y));
-        MulF64: "mul.f64" | "mul.rn.f64" => |x, y| c(g(x) * g(y));
-        DivF64: "div.rn.f64" => |x, y| c(g(x) / g(y));
-        MinF64: "min.f64" => |x, y| c(g(x).min(g(y)));
-        MaxF64: "max.f64" => |x, y| c(g(x).max(g(y)));
-        AddF32x2: "add.rn.f32x2" | "add.f32x2" => |x, y| lanes2(|h| b(f(h(x)) + f(h(y))));
-        MulF32x2: "mul.rn.f32x2" | "mul.f32x2" => |x, y| lanes2(|h| b(f(h(x)) * f(h(y))));
     }
     DDDD {
         Mad64: "mad.lo.s64" | "mad.lo.u64" => |x, y, z| x.wrapping_mul(y).wrapping_add(z);
-        FmaF64: "fma.rn.f64" => |x, y, z| c(g(x).mul_add(g(y), g(z)));
-        FmaF32x2: "fma.rn.f32x2" => |x, y, z| lanes2(|h| b(f(h(x)).mul_add(f(h(y)), f(h(z)))));
     }
     DDW {
         Shl64: "shl.b64" => |x, y| if y > 63 { 0 } else { x << y };
         ShrU64: "shr.u64" | "shr.b64" => |x, y| if y > 63 { 0 } else { x >> y };
         ShrS64: "shr.s64" => |x, y| ((x as i64) >> y.min(63)) as u64;
-    }
-    DDWW {
-        ExtractU64: "bfe.u64" => |x, y, z| extract(x, y, z, 64);
-        ExtractS64: "bfe.s64" => |x, y, z| extract_signed(x, y, z, 64);
-    }
-    DDDWW {
-        Insert64: "bfi.b64" => |x, y, z, w| insert(x, y, z, w, 64);
     }
     DWW {
         MulWideU32: "mul.wide.u32" => |x, y| u64::from(x) * u64::from(y);
@@ -444,18 +132,12 @@ alu! {
         LeU32: "@le.u32" => |x, y| x <= y;
         LtS32: "@lt.s32" => |x, y| (x as i32) < y as i32;
         LeS32: "@le.s32" => |x, y| x as i32 <= y as i32;
-        LtS16: "@lt.s16" => |x, y| s16(x) < s16(y);
-        LeS16: "@le.s16" => |x, y| s16(x) <= s16(y);
         EqF32: "@eq.f32" => |x, y| f(x) == f(y);
-        NeF32: "@ne.f32" => |x, y| f(x) < f(y) || f(x) > f(y);
         LtF32: "@lt.f32" => |x, y| f(x) < f(y);
         LeF32: "@le.f32" => |x, y| f(x) <= f(y);
-        EquF32: "@equ.f32" => |x, y| !(f(x) < f(y) || f(x) > f(y));
         NeuF32: "@neu.f32" => |x, y| f(x) != f(y);
         LtuF32: "@ltu.f32" => |x, y| !(f(y) <= f(x));
         LeuF32: "@leu.f32" => |x, y| !(f(y) < f(x));
-        NumF32: "@num.f32" => |x, y| !f(x).is_nan() && !f(y).is_nan();
-        NanF32: "@nan.f32" => |x, y| f(x).is_nan() || f(y).is_nan();
     }
     PDD {
         Eq64: "@eq.b64" => |x, y| x == y;
@@ -464,29 +146,6 @@ alu! {
         LeU64: "@le.u64" => |x, y| x <= y;
         LtS64: "@lt.s64" => |x, y| (x as i64) < y as i64;
         LeS64: "@le.s64" => |x, y| x as i64 <= y as i64;
-        EqF64: "@eq.f64" => |x, y| g(x) == g(y);
-        NeF64: "@ne.f64" => |x, y| g(x) < g(y) || g(x) > g(y);
-        LtF64: "@lt.f64" => |x, y| g(x) < g(y);
-        LeF64: "@le.f64" => |x, y| g(x) <= g(y);
-        EquF64: "@equ.f64" => |x, y| !(g(x) < g(y) || g(x) > g(y));
-        NeuF64: "@neu.f64" => |x, y| g(x) != g(y);
-        LtuF64: "@ltu.f64" => |x, y| !(g(y) <= g(x));
-        LeuF64: "@leu.f64" => |x, y| !(g(y) < g(x));
-        NumF64: "@num.f64" => |x, y| !g(x).is_nan() && !g(y).is_nan();
-        NanF64: "@nan.f64" => |x, y| g(x).is_nan() || g(y).is_nan();
-    }
-    PW {
-        NonZero: "@nonzero" => |x| x != 0;
-        FiniteF32: "testp.finite.f32" => |x| f(x).is_finite();
-        InfiniteF32: "testp.infinite.f32" => |x| f(x).is_infinite();
-        NotANumberF32: "testp.notanumber.f32" => |x| f(x).is_nan();
-        NumberF32: "testp.number.f32" => |x| !f(x).is_nan();
-        NormalF32: "testp.normal.f32" => |x| f(x).is_normal();
-        SubnormalF32: "testp.subnormal.f32" => |x| f(x).is_subnormal();
-    }
-    WP {
-        AllOnes: "@allones" => |p| if p { u32::MAX } else { 0 };
-        One: "@one" => |p| p.into();
     }
     PP {
         MovP: "mov.pred" => |p| p;
@@ -499,10 +158,26 @@ alu! {
     }
 }
 
-/// Applies a function to the low and the high word of the operands.
-#[inline(always)]
-fn lanes2(function: impl Fn(&dyn Fn(u64) -> u32) -> u32) -> u64 {
-    let low = function(&|x| x as u32);
-    let high = function(&|x| (x >> 32) as u32);
-    u64::from(high) << 32 | u64::from(low)
+impl Alu {
+    /// Makes a comparison write the predicate `to` instead of `from`; false if it writes something else.
+    pub fn retarget(&mut self, from: u32, to: u32) -> bool {
+        match self {
+            Alu::Eq32(o)
+            | Alu::Ne32(o)
+            | Alu::LtU32(o)
+            | Alu::LeU32(o)
+            | Alu::LtS32(o)
+            | Alu::LeS32(o)
+            | Alu::EqF32(o)
+            | Alu::LtF32(o)
+            | Alu::LeF32(o)
+            | Alu::NeuF32(o)
+            | Alu::LtuF32(o)
+            | Alu::LeuF32(o) => o.retarget(from, to),
+            Alu::Eq64(o) | Alu::Ne64(o) | Alu::LtU64(o) | Alu::LeU64(o) | Alu::LtS64(o) | Alu::LeS64(o) => {
+                o.retarget(from, to)
+            }
+            _ => false,
+        }
+    }
 }

@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
         }
         let to = self.destination(frame, &operands[0], class(classes[0]))?;
         registers[0] = to;
-        self.emit(Op::Alu((form.make)(registers)));
+        self.emit((form.make)(registers));
         if flush && classes[0] == b'w' {
             self.emit_alu("@flush", &[to, to])?;
         }

@@ -29,7 +29,11 @@ impl<'a> Lower<'a> {
             }
             ("expect_tx" | "complete_tx", [bar, bytes]) => {
                 let (bar, bytes) = (self.shared_address(frame, bar)?, self.word(frame, bytes, false)?);
-                self.bulk_op(if opcode.has("expect_tx") { BulkOp::Expect { bar, bytes } } else { BulkOp::Complete { bar, bytes } })
+                self.bulk_op(if opcode.has("expect_tx") {
+                    BulkOp::Expect { bar, bytes }
+                } else {
+                    BulkOp::Complete { bar, bytes }
+                })
             }
             ("arrive" | "arrive_drop", operands) => {
                 let (state, rest) = match operands {
@@ -105,7 +109,9 @@ impl<'a> Lower<'a> {
 
     fn tile_place(&mut self, frame: &Frame<'a>, operand: &Operand) -> Lowered<TilePlace> {
         let Operand::Memory(_, _, more) = operand else { return unknown("a tensor copy without coordinates") };
-        let [Operand::Vector(coordinates)] = &more[..] else { return unknown("a tensor copy with more than coordinates") };
+        let [Operand::Vector(coordinates)] = &more[..] else {
+            return unknown("a tensor copy with more than coordinates");
+        };
         let mut registers = Vec::new();
         for coordinate in coordinates {
             registers.push(self.word(frame, coordinate, false)?);
@@ -127,7 +133,9 @@ impl<'a> Lower<'a> {
         let multicast = opcode.has("multicast::cluster");
         match operands {
             [] if opcode.has("commit_group") => self.bulk_op(BulkOp::BulkCommit),
-            [Operand::Integer(open)] if opcode.has("wait_group") => self.bulk_op(BulkOp::BulkWait { open: *open as u32 }),
+            [Operand::Integer(open)] if opcode.has("wait_group") => {
+                self.bulk_op(BulkOp::BulkWait { open: *open as u32 })
+            }
             [to, from, bar, rest @ ..] if opcode.has("tensor") && loads && !reduces => {
                 let mask = match rest {
                     [mask, ..] if multicast => Some(self.word(frame, mask, false)?),

@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         let base = self.code.registers;
         for (total, own) in self.code.registers.iter_mut().zip(body.registers) {
             *total += own;
-            if *total > 1 << 22 {
+            if *total > 1 << 17 {
                 return Err(Cause::Code("too many registers after inlining".into()));
             }
         }

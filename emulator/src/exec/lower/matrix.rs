@@ -32,7 +32,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Word registers of a vector operand.
-    fn registers(&mut self, frame: &Frame<'a>, operand: &Operand, written: bool) -> Lowered<Vec<u32>> {
+    pub(super) fn registers(&mut self, frame: &Frame<'a>, operand: &Operand, written: bool) -> Lowered<Vec<u32>> {
         let parts = match operand {
             Operand::Vector(parts) => &parts[..],
             single => std::slice::from_ref(single),
@@ -128,7 +128,12 @@ impl<'a> Lower<'a> {
         let (a, b) = (self.registers(frame, a, false)?, self.registers(frame, b, false)?);
         let words = k * left.bytes() / 4;
         let outputs = if accumulator == Accumulator::F16 { 2 } else { 4 };
-        if left.bytes() != right.bytes() || a.len() * 2 != words || b.len() * 4 != words || d.len() != outputs || c.len() != outputs {
+        if left.bytes() != right.bytes()
+            || a.len() * 2 != words
+            || b.len() * 4 != words
+            || d.len() != outputs
+            || c.len() != outputs
+        {
             return unknown(opcode.text);
         }
         let saturate = opcode.has("satfinite");

@@ -14,11 +14,12 @@ mod memory;
 mod opcode;
 mod operand;
 mod special;
+mod tcgen05;
 mod warp;
 
 use std::collections::HashMap;
 
-use super::alu::{Alu, lookup};
+use super::alu::lookup;
 use super::code::{Code, RESERVED_SHARED, Source, Special};
 use super::failure::Cause;
 use super::op::{Inst, Op, UNGUARDED};
@@ -114,8 +115,7 @@ impl<'a> Lower<'a> {
         let Some(form) = lookup(spelling) else { return unknown(spelling) };
         let mut all = [0; 5];
         all[..operands.len()].copy_from_slice(operands);
-        let alu: Alu = (form.make)(all);
-        self.emit(Op::Alu(alu));
+        self.emit((form.make)(all));
         Ok(())
     }
 
@@ -186,6 +186,7 @@ impl<'a> Lower<'a> {
             "mapa" | "getctarank" => self.rank(frame, &opcode, operands),
             "tensormap" => self.tensormap(frame, &opcode, operands),
             "wgmma" => self.wgmma(frame, &opcode, operands),
+            "tcgen05" => self.tcgen05(frame, &opcode, operands),
             "mma" => self.mma(frame, &opcode, operands),
             "ldmatrix" | "stmatrix" | "movmatrix" => self.move_matrix(frame, &opcode, operands),
             "createpolicy" => match &operands[..] {

@@ -1,0 +1,62 @@
+//! Tensor memory and the instructions of the fifth tensor-core generation: what they are.
+
+/// How `tcgen05.ld` and `.st` spread a lane block over the warp's registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Spread {
+    /// Thread t has lane t; register r is column r.
+    B32x32,
+    /// 16 lanes, 4 columns a step, as 8x8 fragments.
+    B16x128,
+    /// 16 lanes, 8 columns a step, as accumulator fragments.
+    B16x256,
+}
+
+/// Operand kinds of `tcgen05.mma`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    F16,
+    Tf32,
+    F8f6f4,
+    I8,
+}
+
+/// An instruction on tensor memory. Operands are word registers unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum TmemOp {
+    Allocate {
+        to: u32,
+        columns: u32,
+    },
+    Release {
+        address: u32,
+        columns: u32,
+    },
+    /// `a` is a descriptor (double) or, if `a_in_tensor_memory`, an address; `b` a descriptor; `keep` a predicate.
+    Multiply {
+        kind: Kind,
+        d: u32,
+        a: u32,
+        a_in_tensor_memory: bool,
+        b: u32,
+        instruction: u32,
+        keep: u32,
+    },
+    /// An arrival once the matrix instructions before it are done; `mask` names CTAs.
+    Commit {
+        bar: u32,
+        mask: Option<u32>,
+    },
+    Load {
+        spread: Spread,
+        registers: Box<[u32]>,
+        address: u32,
+    },
+    Store {
+        spread: Spread,
+        registers: Box<[u32]>,
+        address: u32,
+    },
+}

@@ -1,0 +1,197 @@
+//! PTX texts of our own, which need no nvcc.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Device;
+use krepro_emulator::exec::{Cause, Options};
+use krepro_emulator::memory::MemoryFault;
+use krepro_emulator::ptx::Module;
+use proptest::prelude::*;
+
+/// A module around a body; the kernel `k` has one pointer, in `%rd1`.
+fn module(body: &str) -> String {
+    format!(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<8>;\n\
+         .reg .b16 %rs<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n\
+         mad.wide.u32 %rd2, %r1, 4, %rd1;\n{body}\nret;\n}}\n"
+    )
+}
+
+fn run(body: &str, threads: u32) -> Vec<u32> {
+    let device = Device::new(&module(body));
+    let out = device.zeros(4 * u64::from(threads));
+    device.launch("k", [1, 1, 1], [threads, 1, 1], vec![out.into()]).unwrap_or_else(|e| panic!("{e}"));
+    device.read_words(out, threads as usize)
+}
+
+fn fails(body: &str) -> krepro_emulator::exec::Failure {
+    let device = Device::new(&module(body));
+    let out = device.zeros(128);
+    *device.launch("k", [1, 1, 1], [32, 1, 1], vec![out.into()]).unwrap_err()
+}
+
+#[test]
+fn both_sides_of_a_branch_and_a_predicated_store() {
+    let got = run(
+        "setp.lt.u32 %p1, %r1, 10;\n@%p1 bra LOW;\nadd.s32 %r2, %r1, 1000;\nbra.uni END;\nLOW:\nmul.lo.s32 %r2, %r1, 7;\n\
+         END:\nand.b32 %r3, %r1, 1;\nsetp.ne.b32 %p2, %r3, 0;\n@!%p2 st.global.u32 [%rd2], %r2;",
+        48,
+    );
+    for (i, value) in got.into_iter().enumerate() {
+        let i = i as u32;
+        assert_eq!(
+            value,
+            if i % 2 == 1 {
+                0
+            } else if i < 10 {
+                7 * i
+            } else {
+                1000 + i
+            }
+        );
+    }
+}
+
+#[test]
+fn sixteen_bit_registers_do_not_leak_their_upper_half() {
+    let got = run(
+        "cvt.u16.u32 %rs1, %r1;\nsub.s16 %rs2, %rs1, 5;\nsetp.eq.s16 %p1, %rs2, -1;\nselp.b32 %r2, 1, 0, %p1;\n\
+         cvt.s32.s16 %r3, %rs2;\nshl.b32 %r3, %r3, 8;\nor.b32 %r2, %r2, %r3;\nst.global.u32 [%rd2], %r2;",
+        8,
+    );
+    for (i, value) in got.into_iter().enumerate() {
+        assert_eq!(value as i32, (i as i32 - 5) << 8 | i32::from(i == 4));
+    }
+}
+
+#[test]
+fn carries_travel_between_instructions() {
+    let got = run(
+        "mov.u32 %r2, -1;\nadd.cc.u32 %r3, %r2, %r1;\naddc.u32 %r4, 5, 0;\nsub.cc.u32 %r5, %r1, 2;\nsubc.u32 %r6, 10, 0;\n\
+         shl.b32 %r4, %r4, 8;\nor.b32 %r4, %r4, %r6;\nst.global.u32 [%rd2], %r4;",
+        4,
+    );
+    assert_eq!(got, [5 << 8 | 9, 6 << 8 | 9, 6 << 8 | 10, 6 << 8 | 10]);
+}
+
+#[test]
+fn an_unknown_form_fails_when_it_is_reached_and_only_then() {
+    let body = |jump: &str| format!("{jump}\nwarpdrive.engage.f32 %r2, %r1;\nEND:\nst.global.u32 [%rd2], 1;");
+    assert_eq!(run(&body("bra END;"), 2), [1, 1]);
+    let failure = fails(&body(""));
+    let Cause::Unsupported(text) = &failure.cause else { panic!("{failure}") };
+    assert!(text.contains("warpdrive.engage.f32"), "{text}");
+    assert_eq!(failure.site.unwrap().ptx_line, 14);
+    // A known base with an unknown modifier is no better.
+    assert!(matches!(fails("add.mystery.s32 %r2, %r1, %r1;").cause, Cause::Unsupported(_)));
+}
+
+#[test]
+fn lines_follow_inlined_calls() {
+    let text = module(".loc 1 10 1\nmov.u32 %r2, 1;\n.loc 2 77 5, function_name $info, inlined_at 1 10 1\ntrap;")
+        + ".file 1 \"a/kernel.cu\"\n.file 2 \"b/helper.cuh\"\n";
+    let device = Device::new(&text);
+    let failure = device.launch("k", [1, 1, 1], [1, 1, 1], vec![device.zeros(4).into()]).unwrap_err();
+    assert_eq!(failure.cause, Cause::Trap);
+    assert!(failure.to_string().contains("helper.cuh:77 inlined at kernel.cu:10"), "{failure}");
+}
+
+#[test]
+fn hostile_addresses_reach_nothing() {
+    for address in
+        ["0", "-1", "0x7effffffffff", "0x50000ffffff", "0x600fffffff0", "0x70000001000", "0xffff000000000000"]
+    {
+        for access in [
+            "ld.u32 %r2, [%rd3];",
+            "st.u64 [%rd3], %rd3;",
+            "atom.add.u32 %r2, [%rd3], 1;",
+            "ld.v4.u32 {%r2, %r3, %r4, %r5}, [%rd3];",
+        ] {
+            let failure = fails(&format!("mov.u64 %rd3, {address};\nand.b64 %rd3, %rd3, -16;\n{access}"));
+            let refused = matches!(
+                failure.cause,
+                Cause::Memory(MemoryFault::OutOfBounds { .. }) | Cause::Window { .. } | Cause::Operand(_)
+            );
+            assert!(refused, "{address} {access}: {failure}");
+        }
+    }
+    let failure = fails("mov.u32 %r2, 0x05000400;\nst.shared.u32 [%r2], %r1;");
+    assert!(matches!(failure.cause, Cause::Window { .. }), "{failure}");
+}
+
+#[test]
+fn impossible_launches_say_why() {
+    let device = Device::new(&module(""));
+    let launch = |grid, block, cluster, shared| {
+        let parameters = vec![0u64.into()];
+        match device.launch_with("k", grid, block, cluster, shared, parameters).unwrap_err().cause {
+            Cause::Launch(text) => text,
+            other => panic!("{other}"),
+        }
+    };
+    assert!(launch([1, 1, 1], [1025, 1, 1], [1, 1, 1], 0).contains("at most 1024"));
+    assert!(launch([0, 1, 1], [1, 1, 1], [1, 1, 1], 0).contains("empty"));
+    assert!(launch([1, 1, 1], [1, 1, 1], [1, 1, 1], 300_000).contains("300000 of them dynamic"));
+    assert!(launch([3, 1, 1], [1, 1, 1], [2, 1, 1], 0).contains("does not divide"));
+}
+
+#[test]
+fn errors_of_the_text_name_their_line() {
+    for (text, line, part) in [
+        (".version 9.0\n.target sm_90\n.entry k() { add.s32 %r1 }", 3, "`,` or `;`"),
+        (".entry k() {\n.reg .b32 %r<9999999>;\n}", 2, "registers"),
+        (".global .b8 x[2] = {1, 2, 3};", 1, "longer"),
+        (".entry k() {\n@%p1 ret;\n}", 2, "not a predicate"),
+        ("\n\n.entry k(", 3, "`.param`"),
+        (".address_size 32", 1, "64-bit"),
+        (".global .b64 x[999999999999];", 1, "too large"),
+    ] {
+        let error = Module::parse(text).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.message.contains(part), "{error}");
+    }
+}
+
+const SAMPLE: &str = ".version 9.0\n.target sm_90a\n.address_size 64\n.global .align 8 .u64 t[2] = {generic(g)+8, 5};\n\
+    .global .b8 g[16];\n.func (.param .b32 r) f(.param .b32 a) {\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\n\
+    st.param.b32 [r], %r1;\nret;\n}\n.visible .entry k(.param .u64 p) .maxntid 64 {\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\n\
+    .reg .b64 %rd<9>;\n.shared .align 16 .b8 s[64];\n.loc 1 3 1, function_name x, inlined_at 1 2 1\n{ .param .b32 q; .param .b32 v;\n\
+    st.param.b32 [q], %r2; call.uni (v), f, (q); ld.param.b32 %r3, [v]; }\nmov.u32 %r4, s;\nL: ld.param.u64 %rd1, [p];\n\
+    @%p1 bra L;\nmbarrier.init.shared::cta.b64 [%r4+8], 1;\nst.shared.v2.u32 [%r4], {%r1, %r2};\n\
+    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, {%r1, %r2}], [%r4+8];\nret;\n}\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Damaged text is refused or understood, and what is understood runs or fails; nothing panics.
+    #[test]
+    fn damaged_text_never_panics(edits in proptest::collection::vec((0usize..1400, any::<u8>(), 0usize..3), 1..6)) {
+        let mut bytes = SAMPLE.as_bytes().to_vec();
+        for (at, value, kind) in edits {
+            let at = at % bytes.len();
+            match kind {
+                0 => bytes[at] = value & 0x7f,
+                1 => { bytes.remove(at); }
+                _ => bytes.insert(at, b"0[]{},;:.%@!_\n\"-+"[usize::from(value) % 17]),
+            }
+        }
+        let Ok(module) = Module::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(()) };
+        let memory = krepro_emulator::memory::Memory::new(1 << 20);
+        let kernel = module.kernels().next().map(|k| (k.name.clone(), k.parameter_bytes()));
+        let Ok(program) = krepro_emulator::exec::Program::load(std::sync::Arc::new(module), &memory) else { return Ok(()) };
+        if let Some((kernel, bytes)) = kernel {
+            let launch = krepro_emulator::exec::Launch {
+                kernel,
+                grid: [1, 1, 1],
+                block: [32, 1, 1],
+                cluster: [1, 1, 1],
+                dynamic_shared: 0,
+                parameters: vec![0; bytes.min(1 << 16) as usize],
+            };
+            let options = Options { threads: 1, step_limit: 10_000, idle_limit: 10_000, ..Options::default() };
+            let _ = krepro_emulator::exec::launch(&program, &memory, &launch, &options);
+        }
+    }
+}
