@@ -43,7 +43,7 @@ impl Cluster<'_> {
         if active != mask {
             return Err(Fault::new(Cause::Operand("an aligned instruction for a part of the warp".into()), active));
         }
-        self.matrix_steps += 1;
+        self.matrix_steps += u64::from(matches!(op, MatrixOp::Wgmma(_) | MatrixOp::Mma(_)));
         let fault = |cause| Fault::new(cause, active);
         match op {
             MatrixOp::Wgmma(op) => {

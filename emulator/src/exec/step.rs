@@ -252,7 +252,7 @@ impl Cluster<'_> {
             Op::Atomic(atomic) => self.atomic(rank, warp, atomic, active)?,
             Op::BranchTable { index, targets } => return self.branch_table(warp, *index, targets, mask, active),
             Op::Trap if active != 0 => return Err(Fault::new(Cause::Trap, active)),
-            Op::Nop | Op::Trap | Op::ClusterArrive | Op::Alu(_) | Op::Rare(_) | Op::Branch(_) | Op::Exit => {}
+            Op::Nop | Op::Trap | Op::Alu(_) | Op::Rare(_) | Op::Branch(_) | Op::Exit => {}
             Op::Pause => return Ok(Flow::Wait(State::Paused)),
             Op::Clock { kind, to } => {
                 // One tick an instruction of this warp, so that measured times are repeatable.
@@ -265,11 +265,13 @@ impl Cluster<'_> {
             }
             Op::Warp(op) => return self.collective(warp, op, mask, active),
             Op::Barrier(barrier) => return self.barrier(rank, warp, barrier, mask, active),
-            Op::ClusterArrive if active != 0 => {
-                warp.cluster_generation = self.barrier.1;
-                self.barrier.0 += active.count_ones();
-                self.effect = true;
-                self.cluster_barrier();
+            Op::ClusterArrive => {
+                if active != 0 {
+                    warp.cluster_generation = self.barrier.1;
+                    self.barrier.0 += active.count_ones();
+                    self.effect = true;
+                    self.cluster_barrier();
+                }
             }
             Op::ClusterWait => {
                 if self.barrier.1 <= warp.cluster_generation {

@@ -151,22 +151,25 @@ pub fn fetch(
     depth: usize,
 ) -> Result<Vec<u32>, u32> {
     let size = element.bytes();
-    let read = |address: u32| {
-        // Descriptors hold 18 bits of an address.
+    // Descriptors hold 18 bits of an address.
+    let slice = |address: u32, bytes: usize| {
         let at = address as usize & 0x3_ffff;
-        let bytes = shared.get(at..at + size).ok_or(address & 0x3_ffff)?;
-        Ok::<u32, u32>(bytes.iter().rev().fold(0u32, |value, &byte| value << 8 | u32::from(byte)))
+        shared.get(at..at + bytes).ok_or(address & 0x3_ffff)
     };
+    let value = |bytes: &[u8]| bytes.iter().rev().fold(0u32, |value, &byte| value << 8 | u32::from(byte));
     let mut out = vec![0; lines * depth];
-    for line in 0..lines {
-        for k in 0..depth {
-            let line_at = (first + line) as u32;
-            let address = if k_contiguous {
-                descriptor.k_major(line_at, (k * size) as u32)
-            } else {
-                descriptor.mn_major(line_at * size as u32, k as u32)
-            };
-            out[line * depth + k] = read(address)?;
+    for (line, row) in out.chunks_exact_mut(depth).enumerate() {
+        let line = (first + line) as u32;
+        if k_contiguous {
+            // Chunks of 16 bytes stay together in every layout.
+            for (chunk, to) in row.chunks_mut(16 / size).enumerate() {
+                let bytes = slice(descriptor.k_major(line, 16 * chunk as u32), to.len() * size)?;
+                to.iter_mut().zip(bytes.chunks_exact(size)).for_each(|(to, bytes)| *to = value(bytes));
+            }
+        } else {
+            for (k, to) in row.iter_mut().enumerate() {
+                *to = value(slice(descriptor.mn_major(line * size as u32, k as u32), size)?);
+            }
         }
     }
     Ok(out)
