@@ -50,7 +50,6 @@ struct Case {
     id: String,
     logged: Vec<String>,
     derived: Vec<String>,
-    relocatable: bool,
 }
 
 fn cases() -> Vec<Case> {
@@ -112,10 +111,6 @@ fn derived(recovered: &krepro::read::log::Recovered) -> Vec<String> {
         .collect();
     let arguments = krepro::read::log::arguments(&words);
     arguments.iter().filter(|a| !names_files(a) && !a.is("-x")).flat_map(Argument::texts).collect()
-}
-
-fn relocatable(found: &Found) -> bool {
-    found.arguments.iter().any(|a| a.is("-dc") || (a.is("-rdc") && a.value_or_empty() == "true"))
 }
 
 /// One `-gencode` of the architectures, for nvcc makes one cubin of one architecture.
@@ -219,11 +214,9 @@ fn derived_flags_make_the_machine_code_of_the_logged_ones() {
 fn executable(toolchain: &Toolchain, folder: &Utf8Path, case: &Case) -> Result<(), String> {
     let mut arguments = case.derived.clone();
     let library = toolchain.layout.cudart.as_ref().and_then(|c| c.parent()).map(Utf8Path::to_owned).unwrap_or_default();
-    arguments.extend(["-cudart=none", "-o", "program", "kernel.cu"].map(String::from));
-    arguments.extend([format!("-L{library}"), "-l:libcudart.so.13".into(), format!("-Xlinker=-rpath={library}")]);
-    if case.relocatable {
-        arguments.push("-cudadevrt=none".into());
-    }
+    // Without a runtime nvcc skips the device link that -rdc=true needs; the static one is in every layout.
+    arguments.extend(["-cudart=static", "-o", "program", "kernel.cu"].map(String::from));
+    arguments.push(format!("-L{library}"));
     run(toolchain, folder, arguments)?;
     let finished = Machine.run(&Request::new(folder.join("program").as_str())).unwrap();
     if finished.all_text().contains("host part runs") { Ok(()) } else { Err(finished.all_text()) }

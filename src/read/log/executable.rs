@@ -91,6 +91,13 @@ impl Context<'_> {
                     false,
                 );
             }
+            let tool = ["-Xnvlink", "-Xcicc", "-Xptxas", "-Xcudafe", "-Xfatbin", "-Xnvasm"]
+                .iter()
+                .any(|name| argument.is(name));
+            if tool && argument.value_or_empty().split([',', ' ']).any(|item| self.table.device_runs(item)) {
+                let why = "it lets a device tool load a library of the log's choice; --trust-log keeps it";
+                return Outcome::Drop(why.into(), false);
+            }
             if spec.action != Action::Drop && danger::shell_active(argument, spec) {
                 return Outcome::Drop(
                     "nvcc hands it to a shell, which would run a command in it; --trust-log keeps it".into(),

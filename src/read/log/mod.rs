@@ -47,3 +47,15 @@ pub use word::{Position, Word};
 pub fn arguments(words: &[Word]) -> Vec<Argument> {
     argument::parse(words, OptionTable::nvcc())
 }
+
+/// The values of `-I`, `-isystem` and `-include` among the kept arguments of a command.
+pub fn include_paths(command: &crate::model::CompileCommand) -> Vec<String> {
+    let words: Vec<Word> = command
+        .arguments
+        .iter()
+        .map(|a| Word { text: a.text.clone(), at: Position::default(), replaced: false, cut: false })
+        .collect();
+    let names = ["-I", "-isystem", "-include"];
+    let paths = arguments(&words).into_iter().filter(|a| names.iter().any(|name| a.is(name)));
+    paths.filter_map(|a| a.value).collect()
+}

@@ -239,6 +239,103 @@ mod tests {
     }
 
     #[test]
+    fn nothing_that_runs_or_loads_a_program_is_kept_unless_the_log_is_trusted() {
+        let table = crate::read::log::OptionTable::nvcc();
+        let mut commands: Vec<Vec<String>> = table
+            .options()
+            .iter()
+            .filter(|spec| spec.runs && spec.action == crate::read::log::Action::Keep)
+            .map(|spec| vec![spec.names[0].clone(), "/tmp/evil".into()])
+            .collect();
+        assert!(commands.len() > 5);
+        for words in [
+            ["-ccbin", "/tmp/evil"],
+            ["-Xcompiler", "-fplugin=/tmp/evil.so"],
+            ["-Xcompiler", "-fPIC,-B/tmp/evil"],
+            ["-Xcompiler", "-wrapper /tmp/evil"],
+            ["-Xcompiler", "-specs=/tmp/evil"],
+            ["-Xcompiler", "@/tmp/evil"],
+            ["-Xcompiler", "x;/tmp/evil"],
+            ["-Xnvlink", "-nvvmpath=/tmp/evil"],
+            ["-DX=`/tmp/evil`", "-O3"],
+            ["-I$(/tmp/evil)", "-O3"],
+            ["-frandom-seed", "a\";/tmp/evil;\""],
+            ["-run", "-O3"],
+            ["-Xlinker", "-plugin=/tmp/evil"],
+            ["-forward-unknown-to-host-compiler", "-B/tmp/evil"],
+        ] {
+            commands.push(words.map(String::from).into());
+        }
+        for words in commands {
+            let list =
+                format!("{:?}", [vec!["nvcc".into(), "k.cu".into(), "-std=c++17".into()], words.clone()].concat());
+            let recovered = of(&list, None).unwrap();
+            let kept: Vec<&str> = recovered.command.arguments.iter().map(|a| a.text.as_str()).collect();
+            assert!(!kept.iter().any(|a| a.contains("evil") || *a == "-run"), "{words:?}: {kept:?}");
+            assert!(!recovered.command.changes.is_empty(), "{words:?} is gone without a word");
+            assert!(kept.contains(&"-std=c++17"), "{kept:?}");
+        }
+        let trusted = Options { name: "log".into(), trust: true, ..Options::default() };
+        let recovered =
+            recover(&b"['nvcc', 'k.cu', '-ccbin', '/opt/my/g++', '-Xcompiler', '-fplugin=a.so']"[..], &trusted)
+                .unwrap();
+        assert_eq!(recovered.command.arguments.len(), 4);
+    }
+
+    #[test]
+    fn secrets_of_the_environment_are_in_no_output() {
+        let log = "env TOKEN=hunter2 HF_KEY=\"a hunter2\" NVCC_APPEND_FLAGS='-lineinfo' nvcc -c k.cu -o k.o -isystem\n";
+        let recovered = of(log, None).unwrap();
+        let drawn: String = recovered.diagnostics.iter().map(|d| crate::diag::draw(d, false)).collect();
+        let all = format!("{recovered:?}{drawn}");
+        assert!(!all.contains("hunter2"), "{all}");
+        assert!(drawn.contains("TOKEN=*"), "{drawn}");
+        assert_eq!(recovered.logged.from_environment, 1);
+        assert_eq!(recovered.logged.before[1].text, "TOKEN=…");
+    }
+
+    #[test]
+    fn options_of_nvrtc_are_said_in_nvccs_words() {
+        let log = "Compiling JIT runtime with NVRTC options: -std=c++20 -I/dg --gpu-architecture=sm_90a -default-device --pch --device-int128 \n";
+        let recovered = of(log, None).unwrap();
+        assert_eq!(recovered.verdict, Verdict::Translate);
+        let kept: Vec<&str> = recovered.command.arguments.iter().map(|a| a.text.as_str()).collect();
+        assert_eq!(kept, ["-std=c++20", "-I/dg", "-gencode=arch=compute_90a,code=sm_90a"]);
+        assert_eq!(recovered.command.changes.len(), 4);
+    }
+
+    #[test]
+    fn flags_of_the_environment_are_honoured_where_they_count() {
+        let flags = |log: &str| {
+            let recovered = of(log, None).unwrap();
+            recovered.command.arguments.iter().map(|a| a.text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            flags("export NVCC_PREPEND_FLAGS='-DA'\nexport NVCC_APPEND_FLAGS=-DC\nnvcc -DB -c k.cu\n"),
+            ["-DA", "-DB", "-DC"]
+        );
+        assert_eq!(
+            flags("nvcc -v -DB -c k.cu\n#$ NVCC_APPEND_FLAGS=\"-DC\"\n#$ _NVVM_BRANCH_=nvvm\n"),
+            ["-v", "-DB", "-DC"]
+        );
+        assert_eq!(flags("export NVCC_APPEND_FLAGS=-DC\n+ env -u NVCC_APPEND_FLAGS nvcc -DB -c k.cu\n"), ["-DB"]);
+        assert_eq!(flags("NVCC_APPEND_FLAGS = None\nnvcc -DB -c k.cu\n"), ["-DB"]);
+    }
+
+    #[test]
+    fn a_terminal_that_cuts_words_is_mended() {
+        let whole =
+            "nvcc -std=c++17 -O3 -gencode arch=compute_90a,code=sm_90a -DNAME='a b' -lineinfo -c src/gemm.cu -o gemm.o";
+        for width in [60, 61, 62, 63, 66, 70, 75, 80, 90] {
+            let lines: Vec<&str> = whole.as_bytes().chunks(width).map(|c| std::str::from_utf8(c).unwrap()).collect();
+            let recovered = of(&format!("make\n{}\nptxas info : 0 bytes gmem\n", lines.join("\n")), None).unwrap();
+            let words: Vec<&str> = recovered.logged.argv().collect();
+            let expected = shlex::split(whole).unwrap();
+            assert_eq!(words, expected, "width {width}");
+        }
+    }
+
+    #[test]
     fn a_cut_command_is_partial_and_says_what_is_missing() {
         let recovered = of("nvcc -I/a -isystem\n", None).unwrap();
         assert_eq!(recovered.verdict, Verdict::Partial);

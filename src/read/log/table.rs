@@ -116,6 +116,7 @@ pub struct WrapperRule {
 struct File {
     option: Vec<OptionSpec>,
     host_runs: Vec<String>,
+    device_runs: Vec<String>,
     host_compilers: Vec<String>,
     library: Vec<LibraryRule>,
     ccbin_wrapper: Vec<WrapperRule>,
@@ -237,6 +238,11 @@ impl OptionTable {
                     })
             })
         })
+    }
+
+    /// Whether an option of a device tool makes it load a library or bitcode of one's own.
+    pub fn device_runs(&self, option: &str) -> bool {
+        self.file.device_runs.iter().any(|prefix| option.starts_with(prefix.as_str()))
     }
 
     /// The rule for an option that only NVRTC knows; a value may follow after "=".

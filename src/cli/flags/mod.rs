@@ -1,6 +1,7 @@
 //! `krepro flags`: the compile command in a log.
 
-use std::io::BufReader;
+mod paths;
+mod text;
 
 use camino::Utf8PathBuf;
 use serde_json::json;
@@ -8,7 +9,7 @@ use serde_json::json;
 use super::{Failure, Session};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::read::log::{Options, Recovered, Select, recover};
+use crate::read::log::{Options, Select, recover};
 use crate::sys;
 
 /// Recover the flags of a compile command from anything that holds it
@@ -65,11 +66,13 @@ impl Flags {
         let options = self.options(session)?;
         let system = session.system;
         let input = sys::open(system, &self.log)?;
-        let recovered = recover(BufReader::with_capacity(1 << 16, input.stream), &options).map_err(Failure::input)?;
+        let mut recovered = recover(input.stream, &options).map_err(Failure::input)?;
+        let absent = paths::absent(system, &recovered.command);
+        recovered.diagnostics.append(paths::notice(&absent).into_iter().collect());
         let exit = if recovered.buildable() { Exit::Success } else { Exit::Draft };
         let format = if session.global.json { Format::Json } else { self.format };
         match format {
-            Format::Json => session.print_json(&document(&recovered))?,
+            Format::Json => session.print_json(&text::document(&recovered, &absent))?,
             Format::Toml => {
                 let text = toml::to_string(&json!({ "version": 1, "compile": recovered.command })).map_err(|e| {
                     Failure { exit: Exit::Bug, diagnostics: Diagnostic::error("K-BUG", e.to_string()).into() }
@@ -77,7 +80,7 @@ impl Flags {
                 session.out().write_all(text.as_bytes())?;
             }
             Format::Shell => {
-                let words: Vec<String> = recovered.command.arguments.iter().map(|a| quote(&a.text)).collect();
+                let words: Vec<String> = recovered.command.arguments.iter().map(|a| text::quote(&a.text)).collect();
                 writeln!(session.out(), "{}", words.join(" "))?;
             }
             Format::Args => {
@@ -89,7 +92,7 @@ impl Flags {
             }
         }
         if format != Format::Json {
-            explain(session, &recovered)?;
+            text::explain(session, &recovered)?;
         }
         Ok(exit)
     }
@@ -121,61 +124,5 @@ impl Flags {
             arch: self.arch.clone(),
             responses,
         })
-    }
-}
-
-/// What was chosen and why, what changed, and what else was there.
-fn explain(session: &mut Session<'_>, recovered: &Recovered) -> Result<(), Failure> {
-    let command = &recovered.command;
-    let err = session.err();
-    writeln!(err, "{}: {} {}", command.at, command.compiler, command.sources.join(" "))?;
-    writeln!(err, "  chosen: {}", recovered.why)?;
-    for change in &command.changes {
-        let at = change.at.as_ref().map(|p| format!("{}:{} ", p.line, p.column)).unwrap_or_default();
-        let verb = match (change.now.is_empty(), change.own) {
-            (true, false) => "dropped",
-            (false, false) => "changed",
-            (true, true) => "left to krepro",
-            (false, true) => "changed by krepro",
-        };
-        let now = if change.now.is_empty() { String::new() } else { format!(" → {}", change.now.join(" ")) };
-        writeln!(err, "  {verb}: {at}{}{now}: {}", change.was.join(" "), change.why)?;
-    }
-    if !recovered.others.is_empty() {
-        writeln!(err, "  other commands:")?;
-    }
-    for other in recovered.others.iter().take(20) {
-        let what =
-            if other.sources.is_empty() { other.output.clone().unwrap_or_default() } else { other.sources.join(" ") };
-        writeln!(err, "    {}: {:?} {what}", other.at, other.kind)?;
-    }
-    if recovered.others.len() > 20 || recovered.beyond > 0 {
-        writeln!(err, "    and {} more", recovered.others.len().saturating_sub(20) + recovered.beyond)?;
-    }
-    writeln!(err)?;
-    session.draw(&recovered.diagnostics)?;
-    Ok(())
-}
-
-fn document(recovered: &Recovered) -> serde_json::Value {
-    json!({
-        "version": 1,
-        "verdict": recovered.verdict,
-        "why": recovered.why,
-        "command": recovered.command,
-        "missing": recovered.missing,
-        "others": recovered.others,
-        "beyond": recovered.beyond,
-        "diagnostics": recovered.diagnostics,
-    })
-}
-
-/// One word for a POSIX shell.
-fn quote(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"@%+=:,./_-".contains(&b);
-    if !word.is_empty() && word.bytes().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
