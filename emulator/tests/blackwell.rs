@@ -20,7 +20,8 @@ fn a_product_through_tensor_memory_and_what_its_operands_were() {
     let (da, db, out) = (device.halves(&bits(&a)), device.halves(&bits(&b)), device.zeros(128 * 16 * 4));
     // bf16 10.0 in every word: what a box that is clamped leaves behind.
     device.options = Options { trace: true, shared_poison: Some(0x4120_4120), ..Options::default() };
-    for rows in [16, 8] {
+    for (rows, schedule) in [(16, None), (8, None), (8, Some(5))] {
+        device.options.schedule = schedule;
         let map_a = map(ElementType::Bf16, da, &[64, 128], &[64, 128], Swizzle::B128);
         let map_b = map(ElementType::Bf16, db, &[64, rows], &[64, rows as u32], Swizzle::B128);
         let expect = (128 + rows as i32) * 128;

@@ -324,8 +324,9 @@ fn ctas_that_wait_for_one_another_finish_and_endless_loops_end() {
         assert_eq!(device.read_words(out, 1), [42]);
         let mut what = what;
         what.kernel = "never_ends".into();
+        what.grid = [3, 1, 1];
         device.memory.write(flag, &[0; 4]).unwrap();
-        let options = krepro_emulator::exec::Options { idle_limit: 3_000_000, ..options };
+        let options = krepro_emulator::exec::Options { idle_limit: 200_000, ..options };
         let failure = failed(krepro_emulator::exec::launch(&device.program, &device.memory, &what, &options));
         assert!(matches!(failure.cause, Cause::NoProgress { .. }), "{failure}");
         assert!(failure.to_string().contains("simt.cu:"), "{failure}");

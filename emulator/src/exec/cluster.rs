@@ -169,7 +169,7 @@ impl<'a> Cluster<'a> {
                         let steps = warp.steps - before;
                         self.account(steps);
                         if let Err((fault, pc)) = outcome {
-                            let site = self.site(rank, &warp, pc, fault.lanes);
+                            let site = self.site(rank, warp.index, pc, fault.lanes);
                             return Err(self.failure(fault.cause, Some(site)));
                         }
                     }
@@ -181,7 +181,7 @@ impl<'a> Cluster<'a> {
                     Ok(true) => continue,
                     Ok(false) => {}
                     Err((cause, pending)) => {
-                        let site = self.site_of(&pending);
+                        let site = self.site(pending.rank, pending.warp, pending.pc, 1 << pending.lane);
                         return Err(self.failure(cause, Some(site)));
                     }
                 }
@@ -238,25 +238,12 @@ impl<'a> Cluster<'a> {
     }
 
     /// Where a warp is.
-    pub(super) fn site(&self, rank: usize, warp: &Warp, pc: u32, lanes: u32) -> Box<Site> {
+    pub(super) fn site(&self, rank: usize, warp: u32, pc: u32, lanes: u32) -> Box<Site> {
         let source = self.env.code.sources.get(pc as usize);
         Box::new(Site {
             cta: self.ctas[rank].index,
-            warp: warp.index,
+            warp,
             lanes,
-            ptx_line: source.map_or(0, |s| s.line),
-            opcode: source.map_or(String::new(), |s| s.opcode.to_string()),
-            places: self.env.module.places(source.and_then(|s| s.location)),
-        })
-    }
-
-    /// Where a piece of work was started.
-    fn site_of(&self, pending: &Pending) -> Box<Site> {
-        let source = self.env.code.sources.get(pending.pc as usize);
-        Box::new(Site {
-            cta: self.ctas[pending.rank].index,
-            warp: pending.warp,
-            lanes: 1 << pending.lane,
             ptx_line: source.map_or(0, |s| s.line),
             opcode: source.map_or(String::new(), |s| s.opcode.to_string()),
             places: self.env.module.places(source.and_then(|s| s.location)),
@@ -268,7 +255,7 @@ impl<'a> Cluster<'a> {
         self.ctas.iter().enumerate().find_map(|(rank, cta)| {
             let warp = cta.warps.iter().flatten().find(|w| w.live != 0)?;
             let group = warp.groups.iter().find(|g| matches!(g.state, State::Ready | State::Paused))?;
-            Some(self.site(rank, warp, group.pc, group.mask))
+            Some(self.site(rank, warp.index, group.pc, group.mask))
         })
     }
 
@@ -290,7 +277,7 @@ impl<'a> Cluster<'a> {
                 }
                 for group in &warp.groups {
                     if let Some((wait, pc)) = self.waits_for(cta, group) {
-                        report.waiters.push(Waiter { site: *self.site(rank, warp, pc, group.mask), wait });
+                        report.waiters.push(Waiter { site: *self.site(rank, warp.index, pc, group.mask), wait });
                     }
                 }
             }

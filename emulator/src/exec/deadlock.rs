@@ -113,7 +113,14 @@ impl Ledger {
 impl Deadlock {
     /// Fills in the likely causes.
     pub(super) fn judge(&mut self) {
-        self.likely = self.ledgers.iter().filter_map(Ledger::verdict).collect();
+        // Bytes that do not add up are a cause; missing arrivals mostly follow from one.
+        let (causes, rest): (Vec<_>, Vec<_>) =
+            self.ledgers.iter().partition(|l| !l.initialised || l.arrived_bytes != l.expected_bytes);
+        let chosen = if causes.is_empty() { rest } else { causes };
+        self.likely = chosen.into_iter().filter_map(Ledger::verdict).collect();
+        if self.ledgers.iter().any(|l| l.arrived_bytes != l.expected_bytes) {
+            return;
+        }
         for waiter in &self.waiters {
             if let Wait::Barrier { id, arrived, expected } = waiter.wait {
                 let text = format!(

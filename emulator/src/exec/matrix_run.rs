@@ -163,7 +163,7 @@ impl Cluster<'_> {
         let (left, columns) = (Tile::new(left, op.elements[0].lowest()), Tile::new(columns, op.elements[1].lowest()));
         let sums = multiply_registers(warp, &op.d, *keep, op.accumulator, adder, &left, &columns, op.n);
         if let Some(operands) = operands {
-            self.record(rank, warp, issued.pc, operands, &sums);
+            self.record(rank, warp.index, issued.pc, operands, &sums);
         }
         Ok(())
     }

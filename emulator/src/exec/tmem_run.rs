@@ -7,6 +7,7 @@ use super::step::Flow;
 use super::tmem::{Kind, Spread, TmemOp};
 use super::trace::Operands;
 use super::warp::{State, Warp};
+use super::work::{Awaited, Pending, Work};
 use crate::tensor::accumulate::{Adder, Tile, multiply};
 use crate::tensor::instruction::{Instruction, element};
 use crate::tensor::operand::{Descriptor, Element, fetch};
@@ -14,6 +15,20 @@ use crate::tensor::operand::{Descriptor, Element, fetch};
 /// Lanes and columns of a CTA's tensor memory.
 const LANES: usize = 128;
 const COLUMNS: usize = 512;
+
+/// A product with its operands resolved.
+#[derive(Debug, Clone)]
+pub(super) struct Product {
+    kind: Kind,
+    /// Address in tensor memory.
+    d: u32,
+    /// Descriptor, or address in tensor memory.
+    a: u64,
+    a_in_tensor_memory: bool,
+    b: u64,
+    instruction: u32,
+    keep: bool,
+}
 
 /// Tensor memory of one CTA; its cells come into being with the first allocation.
 #[derive(Default)]
@@ -118,25 +133,13 @@ impl Cluster<'_> {
                 let (address, columns) = (warp.registers.word(*address, first), warp.registers.word(*columns, first));
                 self.ctas[rank].tensor.release(address, columns).map_err(fault)?;
             }
-            TmemOp::Multiply { .. } => {
+            TmemOp::Multiply { .. } | TmemOp::Commit { .. } => {
                 for lane in lanes(active) {
-                    self.tensor_multiply(rank, warp, op, lane, pc).map_err(|cause| Fault::new(cause, 1 << lane))?;
-                    self.matrix_steps += 1;
-                }
-            }
-            TmemOp::Commit { bar, mask } => {
-                for lane in lanes(active) {
-                    let bar = warp.registers.word(*bar, lane);
-                    let arrive = |cluster: &mut Self, bar| cluster.mbarrier_arrive(bar, 1, 0, false).map(|_| ());
-                    let done = match mask {
-                        None => arrive(self, bar),
-                        Some(mask) => {
-                            let mask = warp.registers.word(*mask, lane);
-                            let mut ranks = (0..16).filter(|rank| mask >> rank & 1 != 0);
-                            ranks.try_for_each(|rank| arrive(self, bar & 0xff_ffff | rank << 24))
-                        }
-                    };
-                    done.map_err(|cause| Fault::new(cause, 1 << lane))?;
+                    let Some(work) = tensor_work(warp, op, lane) else { continue };
+                    let (warp, awaited) = (warp.index, Awaited::Barrier);
+                    let pending = Pending { work, rank, warp, lane, pc, awaited, group: 0 };
+                    self.start(pending).map_err(|cause| Fault::new(cause, 1 << lane))?;
+                    self.matrix_steps += u64::from(matches!(op, TmemOp::Multiply { .. }));
                 }
             }
             TmemOp::Load { spread: kind, registers, address } => {
@@ -164,9 +167,9 @@ impl Cluster<'_> {
         Ok(Flow::Next)
     }
 
-    fn tensor_multiply(&mut self, rank: usize, warp: &Warp, op: &TmemOp, lane: usize, pc: u32) -> Result<(), Cause> {
-        let TmemOp::Multiply { kind, d, a, a_in_tensor_memory, b, instruction, keep } = *op else { return Ok(()) };
-        let bits = warp.registers.word(instruction, lane);
+    /// Computes one product; `warp` and `pc` tell where it was started.
+    pub(super) fn tensor_multiply(&mut self, rank: usize, warp: u32, pc: u32, product: &Product) -> Result<(), Cause> {
+        let Product { kind, d, a, a_in_tensor_memory, b, instruction: bits, keep } = *product;
         let unsupported = |what: &str| Cause::Unsupported(format!("tcgen05.mma with {what} (descriptor {bits:#010x})"));
         let shape = Instruction::new(bits).ok_or_else(|| unsupported("a sparse operand"))?;
         let (Some(left), Some(right)) = (element(kind, shape.types[0]), element(kind, shape.types[1])) else {
@@ -180,20 +183,17 @@ impl Cluster<'_> {
         }
         let depth = 32 / left.bytes();
         let (m, n) = (shape.m, shape.n);
-        let d = warp.registers.word(d, lane);
         let (d_lane, d_column) = ((d >> 16) as usize, (d & 0xffff) as usize);
-        let keep = warp.registers.p[keep as usize] >> lane & 1 != 0;
         let descriptor = |bits: u64| Descriptor::blackwell(bits).ok_or_else(|| unsupported("this swizzle"));
         let size = self.ctas[rank].shared.len() as u64;
         let beyond = |at: u32| Cause::Window { window: Window::Shared, offset: at.into(), bytes: 1, size };
         let raw_a = if a_in_tensor_memory {
-            let address = warp.registers.word(a, lane);
-            self.tensor_operand(rank, address, m, depth, left)?
+            self.tensor_operand(rank, a as u32, m, depth, left)?
         } else {
-            let descriptor = descriptor(warp.registers.double(a, lane))?;
+            let descriptor = descriptor(a)?;
             fetch(&self.ctas[rank].shared, &descriptor, left, !shape.transposed[0], 0, m, depth).map_err(beyond)?
         };
-        let b = descriptor(warp.registers.double(b, lane))?;
+        let b = descriptor(b)?;
         let raw_b = fetch(&self.ctas[rank].shared, &b, right, !shape.transposed[1], 0, n, depth).map_err(beyond)?;
         let decode = |raw: &[u32], element: Element, negate: bool| -> Vec<f32> {
             raw.iter().map(|&bits| element.decode(bits) * if negate { -1.0 } else { 1.0 }).collect()
@@ -273,6 +273,24 @@ impl Cluster<'_> {
         }
         Ok(out)
     }
+}
+
+/// A matrix instruction or commit with its operands resolved.
+fn tensor_work(warp: &Warp, op: &TmemOp, lane: usize) -> Option<Work> {
+    let (w, d) = (|register| warp.registers.word(register, lane), |register| warp.registers.double(register, lane));
+    Some(match *op {
+        TmemOp::Commit { bar, mask } => Work::Commit { bar: w(bar), mask: mask.map(w) },
+        TmemOp::Multiply { kind, d: to, a, a_in_tensor_memory, b, instruction, keep } => Work::Multiply(Product {
+            kind,
+            d: w(to),
+            a: if a_in_tensor_memory { w(a).into() } else { d(a) },
+            a_in_tensor_memory,
+            b: d(b),
+            instruction: w(instruction),
+            keep: warp.registers.p[keep as usize] >> lane & 1 != 0,
+        }),
+        _ => return None,
+    })
 }
 
 /// Lane and column of an address, which must lie in the quarter of the lanes that the warp can reach.

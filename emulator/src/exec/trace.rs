@@ -2,7 +2,6 @@
 
 use super::cluster::Cluster;
 use super::failure::Site;
-use super::warp::Warp;
 
 /// Most instructions recorded of a cluster.
 const MOST: usize = 1 << 14;
@@ -56,12 +55,12 @@ impl Operands {
 
 impl Cluster<'_> {
     /// Adds an instruction to the trace.
-    pub(super) fn record(&mut self, rank: usize, warp: &Warp, pc: u32, operands: Operands, sums: &[f32]) {
+    pub(super) fn record(&mut self, rank: usize, warp: u32, pc: u32, operands: Operands, sums: &[f32]) {
         if self.trace.len() >= MOST {
             return;
         }
         let site = *self.site(rank, warp, pc, u32::MAX);
-        let ordinal = self.trace.iter().rev().find(|s| s.site.cta == site.cta && s.site.warp == site.warp);
+        let ordinal = self.trace.iter().rev().find(|s| s.site.cta == site.cta && s.site.warp == warp);
         let ordinal = ordinal.map_or(0, |s| s.ordinal + 1);
         let rows = operands.a.absmax.len().max(1);
         let accumulator = operand(sums, sums.len() / rows).absmax;

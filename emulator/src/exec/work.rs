@@ -3,19 +3,67 @@
 use super::cluster::Cluster;
 use super::failure::{Cause, Window};
 use super::op::{AtomicKind, AtomicType};
+use super::tmem_run::Product;
 use crate::tensor::tile_copy::Tile;
 use crate::tensor_map::{ElementType, SIZE, TensorMap};
 
 /// A copy or signal with its operands resolved. Shared addresses carry the CTA's rank.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
-    Copy { to: u32, from: u64, bytes: u32, source_bytes: u32 },
-    Arrive { bar: u32 },
-    Load { to: u32, from: u64, bytes: u32, bar: u32, mask: Option<u32> },
-    Send { to: u32, from: u32, bytes: u32, bar: u32 },
-    Store { to: u64, from: u32, bytes: u32, reduction: Option<(AtomicKind, AtomicType)> },
-    TileLoad { to: u32, map: u64, coordinates: Vec<i32>, bar: u32, mask: Option<u32> },
-    TileStore { map: u64, coordinates: Vec<i32>, from: u32, reduction: Option<AtomicKind> },
+    Copy {
+        to: u32,
+        from: u64,
+        bytes: u32,
+        source_bytes: u32,
+    },
+    Arrive {
+        bar: u32,
+    },
+    Load {
+        to: u32,
+        from: u64,
+        bytes: u32,
+        bar: u32,
+        mask: Option<u32>,
+    },
+    Send {
+        to: u32,
+        from: u32,
+        bytes: u32,
+        bar: u32,
+    },
+    Store {
+        to: u64,
+        from: u32,
+        bytes: u32,
+        reduction: Option<(AtomicKind, AtomicType)>,
+    },
+    TileLoad {
+        to: u32,
+        map: u64,
+        coordinates: Vec<i32>,
+        bar: u32,
+        mask: Option<u32>,
+    },
+    Multiply(Product),
+    /// An arrival when the products before it are done.
+    Commit {
+        bar: u32,
+        mask: Option<u32>,
+    },
+    TileStore {
+        map: u64,
+        coordinates: Vec<i32>,
+        from: u32,
+        reduction: Option<AtomicKind>,
+    },
+}
+
+impl Work {
+    /// Whether it is done in the order of its kind.
+    fn ordered(&self) -> bool {
+        matches!(self, Work::Multiply(_) | Work::Commit { .. })
+    }
 }
 
 /// Which wait ends a piece of work.
@@ -55,7 +103,7 @@ impl Cluster<'_> {
     /// Starts a piece of work.
     pub(super) fn start(&mut self, pending: Pending) -> Result<(), Cause> {
         if self.env.options.schedule.is_none() {
-            return self.deliver(&pending.work);
+            return self.deliver(&pending);
         }
         self.pending.push(pending);
         Ok(())
@@ -75,7 +123,7 @@ impl Cluster<'_> {
             let p = &self.pending[i];
             if p.rank == rank && p.warp == warp && p.lane == lane && p.awaited == awaited && p.group < until {
                 let pending = self.pending.remove(i);
-                self.deliver(&pending.work)?;
+                self.deliver(&pending)?;
             } else {
                 i += 1;
             }
@@ -88,14 +136,19 @@ impl Cluster<'_> {
         if self.pending.is_empty() {
             return Ok(false);
         }
-        let chosen = self.random() as usize % self.pending.len();
+        let mut chosen = self.random() as usize % self.pending.len();
+        // Products and commits of a CTA keep their order.
+        if self.pending[chosen].work.ordered() {
+            let rank = self.pending[chosen].rank;
+            chosen = self.pending.iter().position(|p| p.rank == rank && p.work.ordered()).unwrap_or(chosen);
+        }
         let pending = self.pending.remove(chosen);
         // A signal follows the copies of its thread that were started before it.
         if let Work::Arrive { .. } = pending.work {
             let (rank, warp, lane, group) = (pending.rank, pending.warp, pending.lane, pending.group);
             self.finish_groups(rank, warp, lane, Awaited::Copy, group + 1).map_err(|cause| (cause, pending.clone()))?;
         }
-        self.deliver(&pending.work).map_err(|cause| (cause, pending))?;
+        self.deliver(&pending).map_err(|cause| (cause, pending))?;
         Ok(true)
     }
 
@@ -115,9 +168,15 @@ impl Cluster<'_> {
     }
 
     /// Does a piece of work.
-    pub(super) fn deliver(&mut self, work: &Work) -> Result<(), Cause> {
+    pub(super) fn deliver(&mut self, pending: &Pending) -> Result<(), Cause> {
         self.effect = true;
-        match work {
+        match &pending.work {
+            Work::Multiply(product) => self.tensor_multiply(pending.rank, pending.warp, pending.pc, product)?,
+            Work::Commit { bar, mask } => {
+                for (_, bar) in targets(0, *bar, *mask) {
+                    self.mbarrier_arrive(bar, 1, 0, false)?;
+                }
+            }
             Work::Copy { to, from, bytes, source_bytes } => {
                 let mut buffer = [0; 16];
                 let read = (*source_bytes).min(*bytes).min(16) as usize;
