@@ -4,6 +4,7 @@
 //! launched is refused; a defect that a run can show is predicted, and the reproducer is made.
 
 mod alignment;
+mod built;
 mod bytes;
 mod descriptor;
 mod encoding;
@@ -20,6 +21,8 @@ mod suffix;
 mod template;
 mod tile;
 mod versions;
+
+pub use built::{MachineCode, built};
 
 use crate::model::{Architecture, Checked, Findings, Reproducer, Target};
 

@@ -22,16 +22,22 @@ pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
 }
 
 fn is_map(parameter: &Parameter) -> bool {
-    parameter.declared.contains("CUtensorMap") || parameter.declared.contains("TmaDescriptor")
+    let words = parameter.declared.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.into_iter().any(|word| {
+        // The types of TMA copies hold a descriptor; they are called so in CuTe and in most frameworks.
+        word == "CUtensorMap" || word == "TMA" || word.starts_with("TMA_") || word.starts_with("Tma")
+    })
 }
 
 fn tensor_map(signature: &KernelSignature, parameter: &Parameter, out: &mut Findings) {
     let declared = parameter.declared.as_str();
-    let annotated = declared.contains("__grid_constant__");
+    let annotated = declared.contains("__grid_constant__") || declared.contains("GRID_CONSTANT");
     let finding = |weight, message: String| {
-        Finding::new("K-S11", weight, message)
-            .of("signature", &signature.text.origin)
-            .help(format!("const __grid_constant__ CUtensorMap {}", parameter.name))
+        Finding::new("K-S11", weight, message).of("signature", &signature.text.origin).help(format!(
+            "const __grid_constant__ {} {}",
+            bare(declared),
+            parameter.name
+        ))
     };
     if annotated && (!declared.contains("const ") && !declared.contains(" const") || declared.contains('&')) {
         let what = if declared.contains('&') { "as a reference" } else { "without const" };
@@ -64,8 +70,18 @@ fn tensor_map(signature: &KernelSignature, parameter: &Parameter, out: &mut Find
     }
 }
 
+/// The type without qualifiers.
+fn bare(declared: &str) -> String {
+    let words = declared.split_whitespace().filter(|word| !matches!(*word, "const" | "__grid_constant__" | "&"));
+    words.collect::<Vec<_>>().join(" ").trim_end_matches('&').to_owned()
+}
+
 fn size(signature: &KernelSignature, out: &mut Findings) {
-    let maps = signature.parameters.iter().filter(|p| is_map(p) && !p.declared.contains(['*', '&'])).count() as u64;
+    let maps = signature
+        .parameters
+        .iter()
+        .filter(|p| p.declared.contains("CUtensorMap") && !p.declared.contains(['*', '&']))
+        .count() as u64;
     if maps * MAP_BYTES > MOST_BYTES {
         out.push(
             Finding::new(

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use super::after_build::{self, after_build};
 use super::refused::refused;
 use super::{Failure, Session};
 use crate::build::fidelity::{self, Comparison, Evidence, Fidelity, Level};
@@ -95,8 +96,15 @@ impl Build {
         }
         let built = built(session, folder.path(), &reproducer, &self.tools)?;
         let fidelity = self.fidelity(session, &reproducer, &built)?;
+        let after = after_build(&reproducer, &fidelity, &built.output);
         if session.global.json {
-            session.print_json(&json!({ "version": 1, "build": built, "fidelity": fidelity }))?;
+            session.print_json(&json!({
+                "version": 1,
+                "build": built,
+                "fidelity": fidelity,
+                "findings": after.findings,
+                "notes": after.notes.messages,
+            }))?;
             return Ok(Exit::Success);
         }
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of a build")]
@@ -104,6 +112,7 @@ impl Build {
         let how = if built.compiled { format!("built in {seconds:.1} s") } else { "nothing changed".to_owned() };
         writeln!(session.out(), "{}: {how}", built.executable)?;
         show(session, &fidelity)?;
+        after_build::show(session, &after)?;
         Ok(Exit::Success)
     }
 

@@ -3,6 +3,7 @@
 //! A subcommand is a clap `Args` with `run(self, &mut Session) -> Result<Exit, Failure>`. It prints through the session,
 //! never directly, and returns what the process ends with.
 
+mod after_build;
 mod build;
 mod check;
 mod demo;

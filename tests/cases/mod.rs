@@ -1,0 +1,55 @@
+//! A case of a check: `tests/checks/base.toml` with a few values changed.
+
+use std::collections::BTreeMap;
+
+use krepro::check::{Context, findings};
+use krepro::model::{Finding, Findings, Reproducer};
+use serde::Deserialize;
+use toml::Value;
+
+/// The value as often, as a list at the path.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    pub path: String,
+    pub count: usize,
+    pub value: Value,
+}
+
+fn put(root: &mut Value, path: &str, value: Value) {
+    let mut here = root;
+    for step in path.split('.') {
+        here = match here {
+            Value::Table(table) => table.entry(step).or_insert(Value::Boolean(false)),
+            Value::Array(list) => {
+                let index: usize = step.parse().expect("an index");
+                if index == list.len() {
+                    list.push(Value::Boolean(false));
+                }
+                &mut list[index]
+            }
+            _ => panic!("`{path}` leads nowhere at `{step}`"),
+        };
+    }
+    *here = value;
+}
+
+/// What the checks say of the base with these values.
+pub fn run(set: &BTreeMap<String, Value>, repeat: Option<&Repeat>) -> Findings {
+    let base = include_str!("../checks/base.toml");
+    let mut value: Value = toml::from_str(base).expect("base.toml is TOML");
+    for (path, new) in set {
+        put(&mut value, path, new.clone());
+    }
+    if let Some(repeat) = repeat {
+        put(&mut value, &repeat.path, Value::Array(vec![repeat.value.clone(); repeat.count]));
+    }
+    let reproducer: Reproducer = value.try_into().expect("a reproducer");
+    findings(&reproducer, &Context::default())
+}
+
+/// All that a finding says.
+pub fn words(finding: &Finding) -> String {
+    let places: Vec<_> = finding.places.iter().map(|(what, place)| format!("{what} ({place})")).collect();
+    format!("{}\n{}\n{}\n{}", finding.message, places.join("\n"), finding.consequence, finding.help.join("\n"))
+}
