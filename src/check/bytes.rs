@@ -1,6 +1,8 @@
 //! S09: bytes that the loads of a barrier phase deliver, against the bytes that the kernel awaits there.
 
-use crate::model::{Awaited, DescriptorPair, DescriptorSource, Finding, Findings, Reproducer, Role, Weight};
+use crate::model::{
+    Awaited, DescriptorPair, DescriptorSource, Fact, Finding, Findings, Reproducer, Role, TensorMap, Weight,
+};
 
 const CODE: &str = "K-S09";
 /// Largest transaction count of an mbarrier.
@@ -22,7 +24,7 @@ impl Delivery<'_> {
     fn arithmetic(&self, source: DescriptorSource) -> String {
         let term = |pair: &&DescriptorPair| {
             let map = pair.chosen(source);
-            let boxes: Vec<_> = map.box_dim.iter().map(|extent| extent.value.to_string()).collect();
+            let boxes: Vec<_> = told(map).map(|(_, extent)| extent.value.to_string()).collect();
             format!("{} x ({}) x {} B", pair.copies.value, boxes.join(" x "), map.element_bytes)
         };
         self.pairs.iter().map(term).collect::<Vec<_>>().join(" + ")
@@ -32,6 +34,11 @@ impl Delivery<'_> {
         self.pairs.iter().any(|p| p.from_type.is_some())
             && self.bytes(DescriptorSource::Type) != self.bytes(DescriptorSource::Production)
     }
+}
+
+/// Extents of the box that say something: trailing ones beyond the second do not.
+fn told(map: &TensorMap) -> impl Iterator<Item = (usize, &Fact<u64>)> {
+    map.box_dim.iter().enumerate().filter(|(dim, extent)| *dim < 2 || extent.value != 1)
 }
 
 pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
@@ -133,7 +140,7 @@ fn word(source: DescriptorSource) -> &'static str {
 
 fn with_boxes(mut finding: Finding, delivery: &Delivery<'_>, source: DescriptorSource) -> Finding {
     for pair in &delivery.pairs {
-        for (dim, extent) in pair.chosen(source).box_dim.iter().enumerate() {
+        for (dim, extent) in told(pair.chosen(source)) {
             finding = finding.of(format!("{} boxDim[{dim}] = {}", pair.name, extent.value), &extent.origin);
         }
         finding = finding.of(format!("{} copies = {}", pair.name, pair.copies.value), &pair.copies.origin);
