@@ -160,7 +160,7 @@ fn differences(reproducer: &Reproducer, out: &mut Findings) {
     ];
     for change in &reproducer.compile.changes {
         let watched = |text: &String| WATCHED.iter().any(|option| text.starts_with(option));
-        if !change.was.iter().chain(&change.now).any(watched) {
+        if change.was == change.now || !change.was.iter().chain(&change.now).any(watched) {
             continue;
         }
         let (was, now) = (change.was.join(" "), change.now.join(" "));
