@@ -29,6 +29,9 @@ pub(super) struct Env<'a> {
     pub(super) wide: std::sync::Mutex<()>,
 }
 
+/// Instructions without any effect after which a cluster's turn ends early: it may wait for another cluster.
+const IDLE_SHARE: u64 = 250_000;
+
 /// A named barrier's state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Named {
@@ -199,7 +202,7 @@ impl<'a> Cluster<'a> {
                 let instructions = self.idle;
                 return Err(self.failure(Cause::NoProgress { instructions }, self.anyone()));
             }
-            if self.steps > end {
+            if self.steps > end || !self.acted && self.steps + budget > end + IDLE_SHARE {
                 return Ok(if self.acted { Turn::Busy } else { Turn::Idle });
             }
         }

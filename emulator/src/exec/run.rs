@@ -157,16 +157,20 @@ impl Pool<'_> {
                 return;
             }
             // Clusters that do nothing may wait for one that has not started.
+            let mut started = false;
             if waiting && resident.len() < RESIDENT {
                 let number = self.next.fetch_add(1, SeqCst);
                 if number < self.clusters && number < self.failed.load(SeqCst) {
                     resident.push_front((number, Cluster::new(self.env, number)));
+                    started = true;
                 } else if resident.is_empty() {
                     return;
                 }
             }
+            // While clusters start and only wait, those under way are left alone: what they wait for has not happened.
+            let turns = if started { 1 } else { resident.len() };
             waiting = true;
-            for _ in 0..resident.len() {
+            for _ in 0..turns {
                 let Some((number, mut cluster)) = resident.pop_front() else { break };
                 if number > self.failed.load(SeqCst) {
                     continue;
