@@ -5,6 +5,9 @@ use crate::source::Span;
 
 /// The index of the `>` that closes the template argument list opened at `open`; none when `<` is a comparison.
 pub fn angle_closing(tokens: &[Token], open: usize) -> Option<usize> {
+    if !tokens.get(open)?.is(b'<') {
+        return None;
+    }
     let mut depth = 0usize;
     let mut index = open;
     while let Some(token) = tokens.get(index) {

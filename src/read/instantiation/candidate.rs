@@ -16,7 +16,7 @@ pub enum Form {
     Call,
     /// `&kernel<64, 128>`
     Address,
-    /// `template … kernel<64, 128>(…);`
+    /// `template … kernel<64, 128>(…);`, `template <> … kernel<64, 128>(…) { … }`
     Explicit,
     /// `kernel<64, 128><<<grid, block>>>(a, b);`
     Launch,
@@ -65,6 +65,10 @@ pub fn candidate(text: &[u8], tokens: &[Token], statement: &Statement) -> Option
     let first = tokens.get(at)?;
     if first.bytes(text) == b"template" && !tokens.get(at + 1)?.is(b'<') {
         return make(Form::Explicit, explicit(tokens, at + 1)?, vec![]);
+    }
+    let specialises = tokens.get(at + 1).is_some_and(|t| t.is(b'<')) && tokens.get(at + 2).is_some_and(|t| t.is(b'>'));
+    if first.bytes(text) == b"template" && specialises {
+        return make(Form::Explicit, explicit(tokens, at + 3)?, vec![]);
     }
     if let Some(id) = address(tokens, at) {
         return make(Form::Address, id, vec![]);

@@ -4,6 +4,7 @@
 mod angle;
 mod arity;
 mod candidate;
+mod expand;
 mod origin;
 mod parse;
 mod statement;
@@ -12,4 +13,5 @@ pub mod symbol;
 mod tests;
 
 pub use arity::check_arity;
+pub use expand::expand;
 pub use parse::{Select, Variant, parse, parse_text};

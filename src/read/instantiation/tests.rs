@@ -76,6 +76,8 @@ fn pasted_text_in_every_form() {
     assert_eq!((found.kernel.value.as_str(), values(&found.template_arguments)), ("k", vec!["0", "128u", "fp8"]));
     assert_eq!(found.template_arguments[1].origin.detail(), "-:6:3");
 
+    let found = text("template <>\nvoid run_<half, 64>(Params &p) {\n  launch<half>(p);\n}\n", None).unwrap();
+    assert_eq!((found.kernel.value.as_str(), values(&found.template_arguments)), ("run_", vec!["half", "64"]));
     assert_eq!(values(&text("k<64,128>", None).unwrap().template_arguments), ["64", "128"]);
     let found = text("int n = 3;\nk<n, 2><<<dim3(1, 2), 128, 0, s>>>(a, b + 1);", None).unwrap();
     assert_eq!(values(&found.arguments), ["a", "b + 1"]);

@@ -51,7 +51,7 @@ impl Expressions {
 
     /// The elements of an argument list: `name=value`, `'name': value`, or the position, with the value's span.
     pub fn arguments(&self, list: Span) -> Vec<(String, Span)> {
-        let text = self.source.slice(list).into_owned();
+        let text = without_comments(&self.source.slice(list));
         let mut out = vec![];
         let mut position = 0;
         for (from, until) in top_level(&text, b',') {
@@ -212,6 +212,24 @@ impl Expressions {
             self.unknown.push(Unknown { name: name.to_owned(), used: at.clone(), assigned: None });
         }
     }
+}
+
+/// Python's comments overwritten with blanks.
+fn without_comments(text: &str) -> String {
+    let (mut quote, mut comment) = (None, false);
+    text.chars()
+        .flat_map(|c| {
+            match (quote, c) {
+                (Some(mark), c) if c == mark => quote = None,
+                (None, '"' | '\'') if !comment => quote = Some(c),
+                (None, '#') => comment = true,
+                (_, '\n') => comment = false,
+                _ => {}
+            }
+            let width = if comment { c.len_utf8() } else { 1 };
+            std::iter::repeat_n(if comment { ' ' } else { c }, width)
+        })
+        .collect()
 }
 
 /// Cuts at the first `word` outside brackets and quotes.
