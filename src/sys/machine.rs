@@ -152,7 +152,10 @@ impl System for Machine {
         let start = Instant::now();
         let mut command = Command::new(&request.program);
         command.args(&request.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0);
+        if request.deadline.is_some() {
+            // A group of its own can be killed whole; without a deadline it stays in ours, so that Ctrl-C reaches it.
+            command.process_group(0);
+        }
         if let Some(folder) = &request.folder {
             command.current_dir(folder);
         }
