@@ -14,6 +14,7 @@ pub mod read;
 pub mod render;
 pub mod report;
 pub mod run;
+pub mod selftest;
 pub mod source;
 pub mod store;
 pub mod sweep;

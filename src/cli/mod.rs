@@ -7,6 +7,7 @@ mod after_build;
 mod build;
 mod check;
 mod demo;
+mod diagnose;
 mod doctor;
 mod explain;
 mod export;
@@ -17,6 +18,7 @@ mod refusal;
 mod refused;
 mod render;
 mod run;
+mod selftest;
 mod session;
 mod sweep;
 mod toolchain;
@@ -63,6 +65,7 @@ enum Command {
     Render(render::Render),
     Run(run::Run),
     Sweep(sweep::Sweep),
+    Selftest(selftest::Selftest),
     Toolchain(toolchain::Toolchain),
 }
 
@@ -98,6 +101,7 @@ fn dispatch(command: Command, session: &mut Session<'_>) -> u8 {
         Command::Render(render) => render.run(session),
         Command::Run(run) => return run.run(session).unwrap_or_else(|failure| session.fail(failure) as u8),
         Command::Sweep(sweep) => sweep.run(session),
+        Command::Selftest(selftest) => selftest.run(session),
         Command::Toolchain(toolchain) => toolchain.run(session),
     };
     outcome.unwrap_or_else(|failure| session.fail(failure)) as u8

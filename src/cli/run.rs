@@ -5,11 +5,12 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
+use super::diagnose::diagnose;
 use super::{Failure, Session, findings};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exit::Exit;
 use crate::judge::{self, Backend, Context};
-use crate::model::{Answer, Claim, DescriptorSource, Event, Reproducer};
+use crate::model::{Answer, Claim, DescriptorSource, Event, Outcome, Reproducer};
 use crate::read::observation::json_lines;
 use crate::store::Folder;
 use crate::sys::Ending;
@@ -47,6 +48,9 @@ pub struct Run {
     /// Longest that everything may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1200.0)]
     timeout: f64,
+    /// When to run the further probes that name the stage: auto (when a rung fails on a GPU), always, never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    diagnose: When,
     /// End with the codes of `git bisect run`
     #[arg(long)]
     bisect: bool,
@@ -61,6 +65,14 @@ enum BackendChoice {
     Auto,
     Gpu,
     Cpu,
+}
+
+/// When the stage is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
 }
 
 impl Run {
@@ -124,8 +136,37 @@ impl Run {
             exit: reason.exit(),
             diagnostics: unanswered(&reason.to_string(), &lines.events, &ran.messages),
         })?;
+        let answer = if self.diagnoses(&answer, backend) {
+            let plain = run::Start {
+                launch_deadline: self.deadline,
+                overall: seconds(self.timeout),
+                ..run::Start::new(&built.executable)
+            };
+            let mut launch = |session: &mut Session<'_>, start: &run::Start<'_>| match backend {
+                Backend::Gpu => Ok(run::run(session.system, start, &mut |_| {})?),
+                _ => emulated(session, start).map(|ran| ran.0),
+            };
+            diagnose(session, &folder.file("build"), &plain, &reproducer.contract, answer, &mut launch)?
+        } else {
+            answer
+        };
         self.print(session, &answer, &lines.foreign)?;
         Ok(Exit::from(&answer.outcome))
+    }
+
+    /// A hang would end the probes too; on the CPU they are slow, and run only when asked for.
+    fn diagnoses(&self, answer: &Answer, backend: Backend) -> bool {
+        let failed = answer.rungs.iter().any(crate::model::RungResult::failed);
+        match self.diagnose {
+            When::Auto => {
+                failed
+                    && backend == Backend::Gpu
+                    && self.rung.is_empty()
+                    && !matches!(answer.outcome, Outcome::Hang { .. })
+            }
+            When::Always => !matches!(answer.outcome, Outcome::Hang { .. }),
+            When::Never => false,
+        }
     }
 
     fn print(&self, session: &mut Session<'_>, answer: &Answer, foreign: &[String]) -> Result<(), Failure> {

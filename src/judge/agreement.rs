@@ -19,6 +19,9 @@ fn contradiction(rung: &RungResult) -> Option<String> {
     if metrics.guard_hits > 0 {
         return said(format!("{} bytes written outside the buffers", metrics.guard_hits));
     }
+    if metrics.input_hits > 0 {
+        return said(format!("{} bytes of inputs overwritten", metrics.input_hits));
+    }
     if metrics.max_err_over_tol.0 > 1.0 {
         return said(format!("an error of {} tolerances", metrics.max_err_over_tol.0));
     }
@@ -32,18 +35,20 @@ fn contradiction(rung: &RungResult) -> Option<String> {
 pub(super) fn check(events: &[Event], context: &Context) -> Result<(), NoAnswer> {
     let error_text = || {
         events.iter().find_map(|event| match event {
+            Event::Error { text, .. } => Some(text.clone()),
             Event::CudaError { call, name, text, .. } => Some(format!("{call}: {name} ({text})")),
             _ => None,
         })
     };
+    let said = || error_text().unwrap_or_else(|| "it says why on standard error".to_owned());
     match context.exit {
         Some(125) => {
             return Err(NoAnswer::CannotTest(
                 error_text().unwrap_or_else(|| "no fit device or driver was found".to_owned()),
             ));
         }
-        Some(2) => return Err(NoAnswer::Input("see its message above".to_owned())),
-        Some(74) => return Err(NoAnswer::File("see its message above".to_owned())),
+        Some(2) => return Err(NoAnswer::Input(said())),
+        Some(74) => return Err(NoAnswer::File(said())),
         _ => {}
     }
     let mut failed = false;
@@ -66,7 +71,7 @@ pub(super) fn check(events: &[Event], context: &Context) -> Result<(), NoAnswer>
                     )));
                 }
             }
-            Event::Start(_) | Event::Descriptor { .. } | Event::Observed { .. } => {}
+            Event::Error { .. } | Event::Start(_) | Event::Descriptor { .. } | Event::Observed { .. } => {}
         }
     }
     let expected = if hang { 4 } else { i32::from(failed) };

@@ -13,6 +13,8 @@ enum Family {
     OneHot,
     /// Small integers of both signs everywhere: exact until the first rounding.
     Integers,
+    /// Every sum is 1; operands of the epilogue are coded.
+    Epilogue,
     /// Anything else: everything matters.
     Other,
 }
@@ -21,7 +23,8 @@ fn family(rung: &RungResult) -> Family {
     match rung.family() {
         "ones" => Family::Ones,
         "one_hot" => Family::OneHot,
-        "integers" => Family::Integers,
+        "integers" | "padding" => Family::Integers,
+        "epilogue" => Family::Epilogue,
         _ => Family::Other,
     }
 }
@@ -70,7 +73,7 @@ pub fn rests_on(rung: &RungResult, contract: &Contract) -> Vec<String> {
     let family = family(rung);
     let metrics = rung.metrics.unwrap_or_default();
     let mut fields: Vec<String> = ["m", "n", "k"].map(str::to_owned).to_vec();
-    let exact = metrics.exact || matches!(family, Family::Ones | Family::OneHot | Family::Integers);
+    let exact = metrics.exact || !matches!(family, Family::Other);
     let fp8 =
         |role| contract.operand(role).is_some_and(|o| matches!(o.element.value, ElementType::E4m3 | ElementType::E5m2));
     if !exact || fp8(Role::A) || fp8(Role::B) || contract.accumulator.value == Accumulator::Fp8Hopper {
@@ -87,14 +90,12 @@ pub fn rests_on(rung: &RungResult, contract: &Contract) -> Vec<String> {
     for (index, step) in contract.epilogue.iter().enumerate() {
         let matters = match &step.value {
             EpilogueStep::Add { .. } | EpilogueStep::Multiply { .. } => family != Family::Ones,
-            EpilogueStep::Relu => matches!(family, Family::Integers | Family::Other),
+            EpilogueStep::Relu => !matches!(family, Family::Ones | Family::OneHot),
             EpilogueStep::Round { to } => match family {
                 Family::OneHot => false,
                 Family::Ones => index != last && !representable(*to, contract.k.value),
-                Family::Integers | Family::Other => true,
+                Family::Integers | Family::Epilogue | Family::Other => true,
             },
-            #[allow(unreachable_patterns, reason = "steps that later versions of the model add")]
-            _ => true,
         };
         if matters {
             fields.push(format!("epilogue[{index}]"));

@@ -80,6 +80,7 @@ pub fn ladder(
         notes: case.notes,
         hints: case.shown.stages,
         rungs: case.rungs,
+        structure: None,
         observed: case.observed,
         claim,
     })

@@ -4,14 +4,18 @@ mod agreement;
 mod assumption;
 mod claim;
 mod context;
+mod diagnosed;
+pub mod diagnosis;
 mod ladder;
 mod next_step;
 mod scope;
 mod shown;
+mod structure;
 mod units;
 
 pub use assumption::rests_on;
 pub use context::{Backend, Context, NoAnswer};
+pub use diagnosed::diagnosed;
 pub use ladder::ladder;
 
 #[cfg(test)]

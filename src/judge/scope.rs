@@ -16,8 +16,6 @@ pub(super) fn contract_line(contract: &Contract) -> String {
             EpilogueStep::Add { operand } => format!("+ {operand}"),
             EpilogueStep::Multiply { operand } => format!("· {operand}"),
             EpilogueStep::Relu => "relu".to_owned(),
-            #[allow(unreachable_patterns, reason = "steps that later versions of the model add")]
-            other => format!("{other:?}"),
         })
         .collect();
     let mut line = format!(

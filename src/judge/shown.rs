@@ -74,8 +74,14 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
             format!("{} bytes outside the buffers and {} between rows", metrics.guard_hits, metrics.padding_hits);
         shown.say(Stage::Store, format!("`{name}`: {bytes} are overwritten"));
     }
+    if metrics.input_hits > 0 {
+        shown.say(Stage::Store, format!("`{name}`: {} bytes of inputs are overwritten", metrics.input_hits));
+    }
     let wrong = metrics.wrong.saturating_sub(metrics.unwritten);
     if wrong == 0 {
+        if rung.deterministic && metrics.wrong == 0 {
+            shown.say(None, format!("`{name}` fails: {}", rung.why));
+        }
         return;
     }
     let passes =
@@ -110,6 +116,14 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
             format!("`{name}`: {of} are wrong while the count is right: an element of a or b is taken from a wrong place{place}"),
         ),
         "one_hot" => shown.say(Stage::OperandLoad, format!("`{name}`: {of} are wrong{place}")),
+        "padding" if passes("integers") => shown.say(
+            Stage::OperandLoad,
+            format!("`{name}`: {of} are wrong only where padding is poisoned: it is read{place}"),
+        ),
+        "epilogue" if passes("ones") => shown.say(
+            Stage::Epilogue,
+            format!("`{name}`: {of} are wrong while every sum is 1: an operand of the epilogue is wrong{place}"),
+        ),
         "integers" if passes("ones") && !fails("one_hot") => {
             let epilogue = contract.epilogue.len() > 1;
             shown.say(

@@ -16,7 +16,7 @@ pub enum RungStatus {
     Skip,
 }
 
-/// Figures of one comparison. Counts are of elements, bytes for `guard_hits` and `padding_hits`.
+/// Figures of one comparison. Counts are of elements, bytes for the hits.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metrics {
@@ -34,6 +34,8 @@ pub struct Metrics {
     pub guard_hits: u64,
     /// Bytes changed between the rows of the output.
     pub padding_hits: u64,
+    /// Bytes of inputs that changed.
+    pub input_hits: u64,
     /// Largest absolute error.
     pub max_abs: Number,
     /// Mean absolute error.
@@ -193,6 +195,14 @@ pub enum Event {
         run: Metrics,
         /// Production's output against the host reference.
         production: Metrics,
+    },
+    /// Why there is no result.
+    Error {
+        /// The exit code that follows: 2, 74 or 125.
+        exit: i32,
+        /// The sentence.
+        #[serde(default)]
+        text: String,
     },
     /// The last line.
     End {

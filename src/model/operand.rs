@@ -26,6 +26,8 @@ pub enum Role {
     ScaleB,
     /// One factor for everything.
     Alpha,
+    /// One number, subtracted from every element of a: v - zero_point · Σ_k b[n, k].
+    ZeroPoint,
 }
 
 impl Role {
@@ -40,6 +42,7 @@ impl Role {
             Role::ScaleA => "scale_a",
             Role::ScaleB => "scale_b",
             Role::Alpha => "alpha",
+            Role::ZeroPoint => "zero_point",
         }
     }
 }
@@ -63,7 +66,7 @@ pub enum Major {
 /// One tensor. Extents and strides count elements.
 ///
 /// Its logical index is (row, column): (m, k) for `a`, (n, k) for `b`, (m, n) for `out` and `residual`, (0, n) for `bias`,
-/// (m, 0) for `scale_a`, (n, 0) for `scale_b`, (0, 0) for `alpha`. With [`Major::K`] (and for all roles but a and b) element
+/// (m, 0) for `scale_a`, (n, 0) for `scale_b`, (0, 0) for `alpha` and `zero_point`. With [`Major::K`] (and for all roles but a and b) element
 /// (r, c) lies at `r · ld + c`; with [`Major::Mn`] at `c · ld + r`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operand {

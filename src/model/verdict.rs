@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Metrics, RungResult, Start};
+use super::{Claim, Metrics, RungResult, Start, Structure};
 
 /// A stage of the kernel's data path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -162,6 +162,9 @@ pub struct Answer {
     pub hints: Vec<Stage>,
     /// Every rung.
     pub rungs: Vec<RungResult>,
+    /// Where the errors lie, where a diagnosis was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structure: Option<Structure>,
     /// Production's output, where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<ObservedComparison>,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Answer, Metrics, Outcome, RungResult, RungStatus};
 
+use super::heat::heat;
 use super::table::{figure, table};
 
 /// Plain text, ending in the next step.
@@ -20,6 +21,9 @@ pub fn text(answer: &Answer) -> String {
             row("production against reference", "", &observed.production),
         ];
         let _ = writeln!(out, "\nProduction's output\n{}", table(&HEAD, &rows).trim_end());
+    }
+    if let Some(structure) = &answer.structure {
+        out.push_str(&heat(structure));
     }
     paragraph(&mut out, "Notes", &answer.notes);
     let _ = writeln!(out, "\nHolds for\n  {}", answer.scope.contract);
@@ -122,6 +126,7 @@ mod tests {
             notes: vec![],
             hints: vec![],
             rungs: vec![rung("ones", RungStatus::Fail, Some(metrics)), rung("real", RungStatus::Skip, None)],
+            structure: None,
             observed: None,
             claim: None,
             scope: Scope { contract: "out[2, 2]".into(), marks: vec!["emulated".into()], ..Scope::default() },

@@ -1,0 +1,162 @@
+//! What a diagnosis adds to the answer of the ladder.
+
+use crate::model::{Answer, Confound, Contract, Outcome, Verdict};
+
+use super::diagnosis::{Conclusion, Diagnosis, Sureness};
+use super::next_step::next_step;
+use super::structure;
+
+/// Fields of the contract that a class contradicts: if one of them is assumed, the assumption may be the fault.
+fn contradicted(class: &str) -> &'static [&'static str] {
+    match class {
+        "TRANSPOSED_OPERAND" => &["a.major", "b.major", "a.role", "b.role"],
+        "ROW_STRIDE_WRONG" | "AFFINE_ADDRESS" => &["a.leading_dimension", "b.leading_dimension", "k"],
+        "OUT_STRIDE_WRONG" => &["out.leading_dimension", "n"],
+        "K_TAIL_OOB_READ" => &["padding_zero", "k"],
+        "K_BLOCK_MISSING" | "K_BLOCK_DOUBLE" | "K_LOOP_REPEAT" | "ACC_FLAG_RESET" => &["k"],
+        "ACC_DTYPE_NARROW" | "ACC_NOT_PROMOTED" => &["accumulator"],
+        "OUTPUT_OVERWRITTEN" => &["output"],
+        "DTYPE_MISREAD" | "INT8_SIGNEDNESS" => &["a.element", "b.element"],
+        "STORE_TRANSPOSED" => &["out.major", "out.role"],
+        "TILE_UNWRITTEN" | "N_TAIL_UNWRITTEN" | "M_TAIL_UNWRITTEN" => &["m", "n", "out.rows", "out.columns"],
+        _ if class.starts_with("RESIDUAL") => &["residual.role", "residual.leading_dimension", "epilogue"],
+        _ if class.starts_with("BIAS") => &["bias.role", "epilogue"],
+        _ if class.starts_with("ROUNDING") || class == "DOUBLE_ROUNDING" => &["epilogue", "out.element"],
+        _ if class.starts_with("ACT") || class.starts_with("ALPHA") => &["epilogue", "alpha.role"],
+        _ if class.starts_with("TOKEN")
+            || class.starts_with("CHANNEL")
+            || class.starts_with("SF_")
+            || class == "SCALES_SWAPPED" =>
+        {
+            &["scale_a.role", "scale_b.role", "scale_a.rows", "scale_b.rows", "epilogue"]
+        }
+        _ => &[],
+    }
+}
+
+/// Assumed fields that one of the classes contradicts.
+fn assumptions(contract: &Contract, classes: &[String]) -> Vec<Confound> {
+    let touched = |name: &str| {
+        let fields = classes.iter().flat_map(|class| contradicted(class));
+        fields.clone().any(|field| name == *field || (*field == "epilogue" && name.starts_with("epilogue[")))
+    };
+    let list = contract.assumed().into_iter().filter(|(name, _)| touched(name));
+    list.map(|(name, why)| Confound {
+        kind: "assumed_field".to_owned(),
+        text: format!(
+            "{name} is assumed ({why}), and {} would be right under another value of it",
+            classes.join(" or ")
+        ),
+    })
+    .collect()
+}
+
+/// The answer with what the probes of `diagnosis` show. An answer that the ladder already gives is never weakened, except that
+/// a class that contradicts an assumed field makes it a draft.
+pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<'_>) -> Answer {
+    let evidence = &diagnosis.evidence;
+    let probes = evidence.shown.len();
+    for (name, proof) in &diagnosis.refused {
+        answer.notes.push(format!(
+            "probe `{name}` is not run: its sums reach 2^{:.1} units and the accumulator holds 2^{} exactly (k up to {})",
+            (proof.bound / 2_f64.powi(proof.unit)).log2(),
+            proof.bits,
+            proof.largest_k
+        ));
+    }
+    answer.structure = structure::structure(evidence);
+    answer.rungs.extend(structure::rows(evidence));
+    let failing: Vec<&str> = evidence.shown.iter().filter(|s| s.fails).map(|s| s.rung.probe.name.as_str()).collect();
+    match &diagnosis.conclusion {
+        Conclusion::Clean => {
+            let all = format!("{probes} further probes give the predicted output bit for bit");
+            if matches!(answer.outcome, Outcome::Reproduced { .. }) {
+                answer.notes.push(format!("{all}: only what the ladder shows above fails"));
+            } else {
+                answer.evidence.push(all);
+            }
+        }
+        Conclusion::Open { why, hints } => {
+            answer.notes.push(format!("diagnosis: {why}; failing probes: {}", few(&failing)));
+            for hint in hints {
+                if !answer.hints.contains(hint) {
+                    answer.hints.push(*hint);
+                }
+            }
+            wrong(&mut answer, contract, None);
+        }
+        Conclusion::Named { by, classes, stages, causes } => {
+            let cause = match by {
+                Sureness::Class | Sureness::Classes => causes.join("; or "),
+                Sureness::Maps => {
+                    format!("no class of the dictionary, but the {} predicts every output", classes.join(" or the "))
+                }
+                Sureness::TwoFaults => format!("two faults together: {}", classes.join(" and ")),
+            };
+            let named = matches!(by, Sureness::Class | Sureness::Classes);
+            let verdict = Verdict {
+                stages: stages.clone(),
+                classes: if named { classes.clone() } else { vec![] },
+                cause,
+                held_out: evidence.held_out(),
+            };
+            let sure = format!(
+                "this predicts the wrong output bit for bit on all {probes} probes, {} values of random inputs among them that no parameter \
+                 was fitted to; failing probes: {}",
+                verdict.held_out,
+                few(&failing)
+            );
+            answer.evidence.insert(0, sure);
+            if classes.iter().any(|c| c == "ACC_NOT_PROMOTED") {
+                answer.notes.push(
+                    "the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum: without promotion this is the hardware's arithmetic, and a \
+                     defect only if promotion is promised"
+                        .to_owned(),
+                );
+            }
+            let confounds = assumptions(contract, classes);
+            if confounds.is_empty() {
+                wrong(&mut answer, contract, Some(verdict))
+            } else {
+                answer.outcome = Outcome::Draft { confounds }
+            }
+        }
+    }
+    let real = answer.rungs.iter().any(|r| r.family() == "real");
+    answer.next = next_step(&answer.outcome, &answer.rungs, &answer.hints, real);
+    answer
+}
+
+/// Wrong, as the probes show: a verdict for an answer that is reproduced, and reproduced where the ladder saw nothing.
+fn wrong(answer: &mut Answer, contract: &Contract, verdict: Option<Verdict>) {
+    match &mut answer.outcome {
+        Outcome::Reproduced { verdict: place } => *place = verdict,
+        Outcome::NotReproduced | Outcome::Refuted { .. } => {
+            let assumed = contract.assumed();
+            answer.outcome = if assumed.is_empty() {
+                Outcome::Reproduced { verdict }
+            } else {
+                let confound = |(name, why): (String, String)| Confound {
+                    kind: "assumed_field".to_owned(),
+                    text: format!("a probe fails that the ladder has not, and {name} is assumed ({why})"),
+                };
+                Outcome::Draft { confounds: assumed.into_iter().map(confound).collect() }
+            };
+        }
+        Outcome::Draft { .. } => {
+            if let Some(verdict) = verdict {
+                let stages: Vec<_> = verdict.stages.iter().map(|s| s.name()).collect();
+                answer.notes.push(format!("if the contract holds: {} ({})", stages.join(" or "), verdict.cause));
+            }
+        }
+        Outcome::Hang { .. } => {}
+    }
+}
+
+fn few(names: &[&str]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names if names.len() <= 6 => names.join(", "),
+        names => format!("{}, and {} more", names[..6].join(", "), names.len() - 6),
+    }
+}

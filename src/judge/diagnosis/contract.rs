@@ -1,0 +1,132 @@
+//! From the contract to the terms of the host model.
+
+use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, Major, Operand, OutputRole, Role};
+
+use super::format::Rounding;
+use super::target::{BlockScale, Index, Side, Step, Target, Tensor};
+
+/// Assumed where the tiling is not known. A wrong one costs names of classes, never a wrong name: predictions decide.
+const TILE: (usize, usize, usize) = (128, 128, 64);
+
+/// k of one instruction of the multiplier.
+fn instruction_k(element: ElementType) -> usize {
+    match element {
+        ElementType::Bf16 | ElementType::F16 => 16,
+        ElementType::E4m3 | ElementType::E5m2 | ElementType::S8 | ElementType::U8 => 32,
+        ElementType::E2m1 => 64,
+        _ => 8,
+    }
+}
+
+/// Block scales, when the operand of the role has more than one factor a row.
+fn block_scale(contract: &Contract, role: Role, rows: u64) -> Option<BlockScale> {
+    let operand = contract.operand(role)?;
+    let (lines, groups, k) = (operand.rows.value.max(1), operand.columns.value.max(1), contract.k.value);
+    if groups <= 1 && lines == rows {
+        return None;
+    }
+    let named = [16, 32, 64, 128].into_iter().find(|v| k.div_ceil(*v) == groups);
+    Some(BlockScale {
+        element: operand.element.value,
+        row_block: rows.div_ceil(lines) as usize,
+        k_block: named.unwrap_or(k.div_ceil(groups)) as usize,
+        swizzled: false,
+    })
+}
+
+fn side(contract: &Contract, operand: &Operand, scale: Option<BlockScale>, tile: usize) -> Side {
+    Side {
+        element: operand.element.value,
+        rows: operand.rows.value as usize,
+        leading: operand.leading_dimension.value as usize,
+        k_major: operand.major.value == Major::K || contract.k.value == 1,
+        scale,
+        tile,
+    }
+}
+
+fn tensor(role: Role) -> Option<Tensor> {
+    match role {
+        Role::Bias => Some(Tensor::Bias),
+        Role::Residual => Some(Tensor::Residual),
+        Role::ScaleA => Some(Tensor::ScaleA),
+        Role::ScaleB => Some(Tensor::ScaleB),
+        Role::Alpha => Some(Tensor::Alpha),
+        Role::A | Role::B | Role::Out | Role::ZeroPoint => None,
+    }
+}
+
+impl Target {
+    /// What the host model must know of `contract`.
+    ///
+    /// # Errors
+    /// What of it the model cannot express.
+    pub fn new(contract: &Contract) -> Result<Target, String> {
+        let operand = |role| contract.operand(role).ok_or_else(|| format!("the contract has no `{role}`"));
+        let (a, b, out) = (operand(Role::A)?, operand(Role::B)?, operand(Role::Out)?);
+        let (m, n, k) = (contract.m.value, contract.n.value, contract.k.value);
+        if [m, n, k].contains(&0)
+            || m.saturating_mul(n).saturating_mul(2) > 1 << 30
+            || (m + n).saturating_mul(k) > 1 << 30
+        {
+            return Err(format!("{m} × {n} × {k} is too large for a diagnosis by prediction"));
+        }
+        if (a.rows.value, b.rows.value, a.columns.value, b.columns.value) != (m, n, k, k) {
+            return Err("extents of a and b are not (m, k) and (n, k)".to_owned());
+        }
+        let scales = [block_scale(contract, Role::ScaleA, m), block_scale(contract, Role::ScaleB, n)];
+        let mut epilogue = Vec::new();
+        for step in &contract.epilogue {
+            match &step.value {
+                EpilogueStep::Round { to } => epilogue.push(round(*to)),
+                EpilogueStep::Relu => epilogue.push(Step::Relu),
+                EpilogueStep::Add { operand } => match tensor(*operand) {
+                    Some(tensor @ (Tensor::Bias | Tensor::Residual)) => {
+                        epilogue.push(Step::Add { tensor, index: Index::Own, factor: 1.0 });
+                    }
+                    _ => return Err(format!("an epilogue that adds `{operand}` is not modelled")),
+                },
+                EpilogueStep::Multiply { operand: Role::ScaleA } if scales[0].is_some() => {}
+                EpilogueStep::Multiply { operand: Role::ScaleB } if scales[1].is_some() => {}
+                EpilogueStep::Multiply { operand } => match tensor(*operand) {
+                    Some(tensor @ (Tensor::ScaleA | Tensor::ScaleB | Tensor::Alpha)) => {
+                        epilogue.push(Step::Multiply { tensor, index: Index::Own, power: 1 });
+                    }
+                    _ => return Err(format!("an epilogue that multiplies by `{operand}` is not modelled")),
+                },
+            }
+        }
+        if !matches!(epilogue.last(), Some(Step::Round { to, .. }) if *to == out.element.value) {
+            epilogue.push(round(out.element.value));
+        }
+        let known =
+            |fact: &Option<Fact<u64>>, otherwise: usize| fact.as_ref().map_or(otherwise, |f| f.value as usize).max(1);
+        let tile = &contract.tile;
+        let tile_k = known(&tile.k, TILE.2);
+        Ok(Target {
+            k: k as usize,
+            a: side(contract, a, scales[0], known(&tile.m, TILE.0)),
+            b: side(contract, b, scales[1], known(&tile.n, TILE.1)),
+            out: out.element.value,
+            out_leading: out.leading_dimension.value as usize,
+            tile_k,
+            instruction_k: instruction_k(a.element.value).min(tile_k),
+            stages: tile.stages.as_ref().map_or(0, |s| s.value as usize),
+            splits: 1,
+            accumulator_bits: match contract.accumulator.value {
+                Accumulator::F32Simt | Accumulator::F32TensorCore => 24,
+                Accumulator::Fp8Hopper => 14,
+                Accumulator::S32 => 31,
+            },
+            promote: None,
+            epilogue,
+            accumulate: contract.output.value == OutputRole::Accumulate,
+            padding_zero: contract.padding_zero.value,
+            types: contract.operands.iter().filter_map(|o| Some((tensor(o.role.value)?, o.element.value))).collect(),
+        })
+    }
+}
+
+fn round(to: ElementType) -> Step {
+    Step::Round { to, rounding: Rounding::NearestEven, saturate: true }
+}

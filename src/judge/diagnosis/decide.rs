@@ -1,0 +1,289 @@
+//! The decision: what the evidence names, and how surely.
+
+use std::collections::BTreeSet;
+
+use crate::model::Stage;
+
+use super::dictionary::{Dictionary, Hypothesis};
+use super::evidence::Evidence;
+use super::hint::hint;
+use super::kind::Kind;
+use super::knobs::Knobs;
+use super::maps::{Map, coverage_knobs, fits, load_knobs, scale_knobs, store_knobs};
+use super::measured::{measured_epilogue, output_factor};
+
+/// How surely something is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Sureness {
+    /// One class predicts every output bit for bit.
+    Class,
+    /// Several classes do.
+    Classes,
+    /// No class does, but measured maps do.
+    Maps,
+    /// A measured deviation together with another fault does.
+    TwoFaults,
+}
+
+/// What the evidence says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Conclusion {
+    /// Every probe gives what the contract says.
+    Clean,
+    /// The stage, and perhaps the class, is established.
+    Named {
+        /// How.
+        by: Sureness,
+        /// Classes, or what was measured.
+        classes: Vec<String>,
+        /// The stages that remain; both, for two faults.
+        stages: Vec<Stage>,
+        /// One clause for each class.
+        causes: Vec<String>,
+    },
+    /// Nothing predicts the output.
+    Open {
+        /// Why.
+        why: String,
+        /// What the failing probes point at.
+        hints: Vec<Stage>,
+    },
+}
+
+/// Faults that no other fault can hide behind are looked at in this order.
+pub fn conclude(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
+    if let Some(conclusion) = unstable(evidence) {
+        return conclusion;
+    }
+    if !evidence.shown.iter().any(|s| counts(evidence, s.rung.kind) && s.fails) {
+        return Conclusion::Clean;
+    }
+    if evidence.shown.iter().any(|s| s.seen().crashed) {
+        return Conclusion::Open { why: "a launch crashes".to_owned(), hints: vec![] };
+    }
+    if evidence.information() < 0.02 {
+        let why = "the output is zero, NaN or unwritten nearly everywhere, which carries no evidence";
+        return Conclusion::Open { why: why.to_owned(), hints: hint(evidence) };
+    }
+    let (a, b) = if mapped { (Map::read(evidence, true), Map::read(evidence, false)) } else { (None, None) };
+    let samples = evidence.samples();
+    let fits = fits(evidence, a.as_ref(), b.as_ref());
+    let dictionary = Dictionary::all(evidence.target, &fits);
+    let holds = |h: &&Hypothesis| gated(evidence, h) && evidence.explains(&h.knobs, &samples);
+    let found: Vec<&Hypothesis> = dictionary.iter().filter(holds).collect();
+    if !found.is_empty() {
+        return classes(&found);
+    }
+    let search = Search { evidence, samples, a, b };
+    search.single().or_else(|| search.double(&dictionary)).unwrap_or_else(|| Conclusion::Open {
+        why: "no single fault and no measured map predicts the output".to_owned(),
+        hints: hint(evidence),
+    })
+}
+
+/// Poison in padding that the contract promises to be zero shows nothing.
+fn counts(evidence: &Evidence<'_>, kind: Kind) -> bool {
+    !(evidence.target.padding_zero && matches!(kind, Kind::PoisonedOnes | Kind::RandomPoisoned))
+}
+
+fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
+    let shown = evidence.unstable()?;
+    let (class, cause) = if evidence.piles_up() && !evidence.target.accumulate {
+        (
+            "SPLITK_WS_NOT_CLEARED",
+            "each launch adds to the sums of the launch before: a workspace is not cleared".to_owned(),
+        )
+    } else {
+        let name = &shown.rung.probe.name;
+        (
+            "RACE",
+            format!(
+                "launches of `{name}` with equal inputs differ in exact arithmetic: a reader does not wait for its writer"
+            ),
+        )
+    };
+    Some(Conclusion::Named {
+        by: Sureness::Class,
+        classes: vec![class.to_owned()],
+        stages: vec![Stage::Synchronisation],
+        causes: vec![cause],
+    })
+}
+
+fn gated(evidence: &Evidence<'_>, hypothesis: &Hypothesis) -> bool {
+    if hypothesis.gate.is_empty() { evidence.written_wrong() } else { evidence.any_fails(hypothesis.gate) }
+}
+
+fn classes(found: &[&Hypothesis]) -> Conclusion {
+    let classes: BTreeSet<&str> = found.iter().map(|h| h.class).collect();
+    let stages: BTreeSet<Stage> = found.iter().map(|h| h.stage).collect();
+    let mut causes: Vec<String> = Vec::new();
+    for h in found {
+        if !causes.contains(&h.cause) {
+            causes.push(h.cause.clone());
+        }
+    }
+    Conclusion::Named {
+        by: if classes.len() == 1 { Sureness::Class } else { Sureness::Classes },
+        classes: classes.into_iter().map(str::to_owned).collect(),
+        stages: stages.into_iter().collect(),
+        causes,
+    }
+}
+
+struct Candidate {
+    what: String,
+    stages: Vec<Stage>,
+    knobs: Knobs,
+}
+
+struct Search<'e> {
+    evidence: &'e Evidence<'e>,
+    samples: Vec<(usize, Vec<usize>)>,
+    a: Option<Map>,
+    b: Option<Map>,
+}
+
+impl Search<'_> {
+    fn explains(&self, knobs: &Knobs) -> bool {
+        self.evidence.explains(knobs, &self.samples)
+    }
+
+    fn load_candidate(&self, map: &Map, is_a: bool) -> Option<Candidate> {
+        let t = self.evidence.target;
+        let knobs = load_knobs(map, is_a)?;
+        let mut stages = vec![Stage::OperandLoad];
+        if map.lacks_columns(t.k) {
+            stages.push(Stage::MmaAccumulate);
+        }
+        let told_apart = if is_a { t.indexed_by_m() } else { t.indexed_by_n() };
+        if map.rows_only(t.k) && !told_apart {
+            stages.push(Stage::Store);
+        }
+        Some(Candidate { what: format!("measured address map of {}", if is_a { "a" } else { "b" }), stages, knobs })
+    }
+
+    fn scales(&self) -> Vec<Candidate> {
+        let wrong = |is_a: bool| {
+            self.evidence
+                .fails(if is_a { Kind::ScaleMapA } else { Kind::ScaleMapB })
+                .then(|| scale_knobs(self.evidence, is_a))
+                .flatten()
+        };
+        let (a, b) = (wrong(true), wrong(false));
+        let candidate = |what: &str, a, b| Candidate {
+            what: format!("measured scale map of {what}"),
+            stages: vec![Stage::QuantisationScale],
+            knobs: Knobs { a, b, ..Knobs::default() },
+        };
+        let mut list = Vec::new();
+        if let Some(a) = &a {
+            list.push(candidate("a", a.clone(), Default::default()));
+        }
+        if let Some(b) = &b {
+            list.push(candidate("b", Default::default(), b.clone()));
+        }
+        if let (Some(a), Some(b)) = (a, b) {
+            list.push(candidate("a and b", a, b));
+        }
+        list
+    }
+
+    fn epilogue(&self) -> Option<Candidate> {
+        let measured = measured_epilogue(self.evidence);
+        let steps = measured.steps?;
+        Some(Candidate {
+            what: measured.what.join(", "),
+            stages: vec![Stage::Epilogue],
+            knobs: Knobs { epilogue: Some(steps), ..Knobs::default() },
+        })
+    }
+
+    fn operands(&self) -> Vec<Candidate> {
+        let mut list = Vec::new();
+        if let Some(knobs) = coverage_knobs(self.evidence) {
+            list.push(Candidate { what: "measured counts of k".to_owned(), stages: vec![Stage::MmaAccumulate], knobs });
+        }
+        list.extend(self.a.as_ref().and_then(|map| self.load_candidate(map, true)));
+        list.extend(self.b.as_ref().and_then(|map| self.load_candidate(map, false)));
+        if let (Some(a), Some(b)) = (&self.a, &self.b)
+            && let Some(knobs) = store_knobs(self.evidence, a, b)
+        {
+            list.push(Candidate { what: "measured map of the store".to_owned(), stages: vec![Stage::Store], knobs });
+        }
+        list
+    }
+
+    /// One measured deviation.
+    fn single(&self) -> Option<Conclusion> {
+        let mut list: Vec<Candidate> = self.epilogue().into_iter().collect();
+        list.extend(self.operands());
+        list.extend(self.scales());
+        if let Some((knobs, uniform)) = output_factor(self.evidence) {
+            let stages = if uniform {
+                vec![Stage::OperandLoad, Stage::MmaAccumulate, Stage::Epilogue]
+            } else {
+                vec![Stage::Epilogue]
+            };
+            list.push(Candidate { what: "measured factor of the output".to_owned(), stages, knobs });
+        }
+        list.retain(|c| self.explains(&c.knobs));
+        if let Some(at) = list.iter().position(|c| c.what == "measured counts of k") {
+            list = vec![list.swap_remove(at)];
+        }
+        if list.is_empty() {
+            return None;
+        }
+        let stages: BTreeSet<Stage> = list.iter().flat_map(|c| c.stages.iter().copied()).collect();
+        let what: Vec<String> = list.into_iter().map(|c| c.what).collect();
+        Some(Conclusion::Named {
+            by: Sureness::Maps,
+            causes: what.clone(),
+            classes: what,
+            stages: stages.into_iter().collect(),
+        })
+    }
+
+    /// A measured deviation of epilogue or scales, and one fault of another stage.
+    fn double(&self, dictionary: &[Hypothesis]) -> Option<Conclusion> {
+        let mut sides: Vec<Candidate> = self.epilogue().into_iter().collect();
+        sides.extend(self.scales());
+        for side in sides {
+            let epilogue = side.knobs.epilogue.is_some();
+            let others = dictionary
+                .iter()
+                .filter(|h| gated(self.evidence, h) && !side.stages.contains(&h.stage))
+                .map(|h| (h.class.to_owned(), vec![h.stage], h.knobs.clone()));
+            let measured = self.operands().into_iter().map(|c| (c.what, c.stages, c.knobs));
+            let mut found: Vec<(String, Vec<Stage>)> = Vec::new();
+            for (what, stages, mut knobs) in others.chain(measured) {
+                if epilogue {
+                    knobs.epilogue = side.knobs.epilogue.clone();
+                } else if knobs.a.scale.is_none() && knobs.b.scale.is_none() {
+                    knobs.a.scale = side.knobs.a.scale.clone();
+                    knobs.b.scale = side.knobs.b.scale.clone();
+                } else {
+                    continue;
+                }
+                if self.explains(&knobs) {
+                    found.push((what, stages));
+                }
+            }
+            if !found.is_empty() {
+                let stages: BTreeSet<Stage> =
+                    found.iter().flat_map(|f| f.1.iter().copied()).chain(side.stages.iter().copied()).collect();
+                let mut classes: Vec<String> = found.into_iter().map(|f| f.0).collect();
+                classes.sort();
+                classes.dedup();
+                classes.push(side.what.clone());
+                return Some(Conclusion::Named {
+                    by: Sureness::TwoFaults,
+                    causes: classes.clone(),
+                    classes,
+                    stages: stages.into_iter().collect(),
+                });
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,223 @@
+//! The epilogue: every single edit of the contract's list of steps.
+
+use std::sync::Arc;
+
+use crate::model::{ElementType, Stage};
+
+use super::super::format::Rounding;
+use super::super::kind::Kind;
+use super::super::knobs::Knobs;
+use super::super::target::{Index, Step, Tensor};
+use super::Dictionary;
+
+const SCALARS: &[Kind] = &[Kind::Alpha, Kind::Order, Kind::ScaleA, Kind::ScaleB];
+const ADDED: &[Kind] =
+    &[Kind::Bias, Kind::Residual, Kind::Order, Kind::Activation, Kind::ScaleA, Kind::ScaleB, Kind::Random];
+const ZERO_POINT: &[Kind] = &[Kind::ZeroPoint];
+const ROUNDED: &[Kind] = &[
+    Kind::Round,
+    Kind::Random,
+    Kind::RandomLarge,
+    Kind::Accumulator,
+    Kind::Saturate,
+    Kind::Ones,
+    Kind::Alpha,
+    Kind::Residual,
+];
+
+impl Dictionary<'_> {
+    fn edit(
+        &mut self,
+        class: &'static str,
+        cause: impl Into<String>,
+        gate: &'static [Kind],
+        edit: impl FnOnce(&mut Vec<Step>),
+    ) {
+        let mut steps = self.target.epilogue.clone();
+        edit(&mut steps);
+        if steps != self.target.epilogue {
+            let knobs = Knobs { epilogue: Some(Arc::new(steps)), ..Knobs::default() };
+            self.add(class, Stage::Epilogue, cause, knobs, gate);
+        }
+    }
+
+    fn set(&mut self, class: &'static str, cause: impl Into<String>, gate: &'static [Kind], at: usize, step: Step) {
+        self.edit(class, cause, gate, |steps| steps[at] = step);
+    }
+
+    pub(super) fn epilogue(&mut self) {
+        for (at, step) in self.target.epilogue.iter().enumerate() {
+            match step {
+                Step::Add { tensor, .. } => self.added(at, *tensor),
+                Step::Multiply { tensor, .. } => self.multiplied(at, *tensor),
+                Step::ZeroPoint { .. } => {
+                    for (class, factor, cause) in [
+                        ("ZERO_POINT_SIGN", -1.0, "the zero point is added instead of subtracted"),
+                        ("ZERO_POINT_MISSING", 0.0, "the zero point is not subtracted"),
+                        ("ZERO_POINT_TWICE", 2.0, "the zero point is subtracted twice"),
+                    ] {
+                        self.set(class, cause, ZERO_POINT, at, Step::ZeroPoint { factor });
+                    }
+                }
+                Step::Relu => {
+                    self.edit("ACT_MISSING", "the activation is not applied", ADDED, |steps| {
+                        steps.remove(at);
+                    });
+                    for before in 0..at {
+                        self.edit("ACT_ORDER", "the activation comes too early", ADDED, |steps| {
+                            let step = steps.remove(at);
+                            steps.insert(before, step);
+                        });
+                    }
+                }
+                Step::Round { to, .. } => self.rounded(at, *to),
+            }
+        }
+        self.swapped();
+    }
+
+    fn added(&mut self, at: usize, tensor: Tensor) {
+        let (missing, multiple, axis, tile, index, early) = if tensor == Tensor::Bias {
+            ("BIAS_MISSING", "BIAS_MULTIPLE", "BIAS_WRONG_AXIS", "BIAS_TILE_LOCAL", "BIAS_INDEX", "BIAS_BEFORE_SCALE")
+        } else {
+            (
+                "RESIDUAL_MISSING",
+                "RESIDUAL_MULTIPLE",
+                "RESIDUAL_TRANSPOSED",
+                "RESIDUAL_TILE_LOCAL",
+                "RESIDUAL_INDEX",
+                "RESIDUAL_BEFORE_SCALE",
+            )
+        };
+        let name = if tensor == Tensor::Bias { "bias" } else { "residual" };
+        let step = |index, factor| Step::Add { tensor, index, factor };
+        self.set(missing, format!("{name} is not added"), ADDED, at, step(Index::Own, 0.0));
+        let mut factors = vec![2.0, 3.0, -1.0];
+        if self.target.splits > 3 {
+            factors.push(self.target.splits as f64);
+        }
+        for factor in factors {
+            self.set(multiple, format!("{name} is added {factor} times"), ADDED, at, step(Index::Own, factor));
+        }
+        self.set(axis, format!("{name} is indexed by the other axis"), ADDED, at, step(Index::Other, 1.0));
+        self.set(tile, format!("{name} is indexed within the tile"), ADDED, at, step(Index::TileLocal, 1.0));
+        for by in [-1, 1] {
+            self.set(index, format!("the index of {name} is off by {by}"), ADDED, at, step(Index::Shift(by), 1.0));
+        }
+        self.set(index, format!("{name} is that of the tile's first index"), ADDED, at, step(Index::TileBase, 1.0));
+        for before in 0..at {
+            let crossed = &self.target.epilogue[before..at];
+            if crossed.iter().any(|s| matches!(s, Step::Multiply { .. })) {
+                self.edit(early, format!("{name} is added before step {before}"), ADDED, |steps| {
+                    let step = steps.remove(at);
+                    steps.insert(before, step);
+                });
+            }
+        }
+    }
+
+    fn multiplied(&mut self, at: usize, tensor: Tensor) {
+        let step = |index, power| Step::Multiply { tensor, index, power };
+        let (name, missing, twice, inverted) = match tensor {
+            Tensor::ScaleA => ("scale_a", "TOKEN_SCALE_MISSING", "TOKEN_SCALE_TWICE", "TOKEN_SCALE_INVERTED"),
+            Tensor::ScaleB => ("scale_b", "CHANNEL_SCALE_MISSING", "CHANNEL_SCALE_TWICE", "CHANNEL_SCALE_INVERTED"),
+            _ => ("alpha", "ALPHA_MISSING", "ALPHA_TWICE", "ALPHA_INVERTED"),
+        };
+        self.set(missing, format!("{name} is not applied"), SCALARS, at, step(Index::Own, 0));
+        self.set(twice, format!("{name} is applied twice"), SCALARS, at, step(Index::Own, 2));
+        self.set(inverted, format!("{name} is divided by"), SCALARS, at, step(Index::Own, -1));
+        if tensor == Tensor::Alpha {
+            self.set("ALPHA_MULTIPLE", "alpha is applied three times", SCALARS, at, step(Index::Own, 3));
+            return;
+        }
+        let (axis, off, tile) = if tensor == Tensor::ScaleA {
+            ("TOKEN_SCALE_WRONG_DIM", "TOKEN_SCALE_OFF_BY_ONE", "TOKEN_SCALE_PER_TILE")
+        } else {
+            ("CHANNEL_SCALE_WRONG_DIM", "CHANNEL_SCALE_OFF_BY_ONE", "CHANNEL_SCALE_PER_TILE")
+        };
+        self.set(axis, format!("{name} is indexed by the other axis"), SCALARS, at, step(Index::Other, 1));
+        for by in [-1, 1] {
+            self.set(off, format!("the index of {name} is off by {by}"), SCALARS, at, step(Index::Shift(by), 1));
+        }
+        self.set(tile, format!("{name} is that of the tile's first index"), SCALARS, at, step(Index::TileBase, 1));
+        self.set(tile, format!("{name} is indexed within the tile"), SCALARS, at, step(Index::TileLocal, 1));
+    }
+
+    fn rounded(&mut self, at: usize, to: ElementType) {
+        let last = at + 1 == self.target.epilogue.len();
+        let step = |rounding, saturate| Step::Round { to, rounding, saturate };
+        if !last {
+            self.edit(
+                "ROUNDING_POINT_MISSING",
+                format!("the rounding to {to} before the next step is left out"),
+                ROUNDED,
+                |steps| {
+                    steps.remove(at);
+                },
+            );
+            return;
+        }
+        self.set(
+            "ROUNDING_MODE",
+            format!("{to} is rounded toward zero"),
+            ROUNDED,
+            at,
+            step(Rounding::TowardZero, true),
+        );
+        self.set(
+            "ROUNDING_MODE",
+            format!("{to} is rounded to nearest, ties away from zero"),
+            ROUNDED,
+            at,
+            step(Rounding::NearestAway, true),
+        );
+        if matches!(to, ElementType::S8 | ElementType::U8 | ElementType::E4m3 | ElementType::E5m2) {
+            self.set(
+                "SATURATION_MISSING",
+                format!("{to} is not clamped"),
+                ROUNDED,
+                at,
+                step(Rounding::NearestEven, false),
+            );
+        }
+        for through in [ElementType::Bf16, ElementType::F16] {
+            if through != to {
+                let round = Step::Round { to: through, rounding: Rounding::NearestEven, saturate: true };
+                self.edit(
+                    "DOUBLE_ROUNDING",
+                    format!("the value goes through {through} before {to}"),
+                    ROUNDED,
+                    |steps| steps.insert(at, round),
+                );
+            }
+        }
+        let before_last_add = self.target.epilogue[..at].iter().rposition(|s| matches!(s, Step::Add { .. }));
+        if let Some(add) = before_last_add
+            && to.significant_bits().is_some()
+            && !matches!(self.target.epilogue.get(add.wrapping_sub(1)), Some(Step::Round { .. }))
+        {
+            let round = Step::Round { to, rounding: Rounding::NearestEven, saturate: true };
+            self.edit(
+                "ROUNDING_POINT_EXTRA",
+                format!("the value is rounded to {to} before the addition too"),
+                ROUNDED,
+                |steps| {
+                    steps.insert(add, round);
+                },
+            );
+        }
+    }
+
+    fn swapped(&mut self) {
+        let t = self.target;
+        let place =
+            |wanted| t.epilogue.iter().position(|s| matches!(s, Step::Multiply { tensor, .. } if *tensor == wanted));
+        if let (Some(a), Some(b)) = (place(Tensor::ScaleA), place(Tensor::ScaleB)) {
+            let other = |tensor| Step::Multiply { tensor, index: Index::Other, power: 1 };
+            self.edit("SCALES_SWAPPED", "scale_a and scale_b are exchanged", SCALARS, |steps| {
+                steps[a] = other(Tensor::ScaleA);
+                steps[b] = other(Tensor::ScaleB);
+            });
+        }
+    }
+}

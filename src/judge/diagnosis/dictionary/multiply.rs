@@ -1,0 +1,135 @@
+//! Which k are summed, how often, and in what accumulator.
+
+use std::sync::Arc;
+
+use crate::model::{ElementType, Stage};
+
+use super::super::kind::Kind;
+use super::super::knobs::{Carry, Knobs};
+use super::super::target::Sum;
+use super::{Dictionary, OPERAND};
+
+const COUNT: &[Kind] = &[Kind::CoverA, Kind::CoverB, Kind::Ones, Kind::Random, Kind::Alpha, Kind::RandomScales];
+const WIDTH: &[Kind] =
+    &[Kind::Accumulator, Kind::Ones, Kind::RandomLarge, Kind::Random, Kind::CoverA, Kind::CoverB, Kind::RandomScales];
+
+impl Dictionary<'_> {
+    fn slots(&mut self, class: &'static str, cause: String, slots: Arc<Vec<(u32, u32)>>) {
+        self.add(class, Stage::MmaAccumulate, cause, Knobs { slots: Some(slots), ..Knobs::default() }, COUNT);
+    }
+
+    pub(super) fn multiply(&mut self) {
+        let t = self.target;
+        let blocks = t.k_blocks();
+        let candidates: Vec<usize> = match &self.fits.blocks {
+            Some(list) => list.clone(),
+            None => (0..blocks).collect(),
+        };
+        let per = blocks.div_ceil(t.splits);
+        if t.splits > 1 {
+            for split in 0..t.splits {
+                let own: Vec<usize> = (split * per..((split + 1) * per).min(blocks)).collect();
+                if !own.is_empty() && own.len() < blocks {
+                    let cause = format!("only split {split} of {} is in the sum", t.splits);
+                    self.slots("SPLITK_REDUCTION_MISSING", cause, self.blocks(own));
+                }
+            }
+        }
+        for &b in &candidates {
+            if blocks > 1 {
+                let cause = format!("k from {} to {} is not summed", b * t.tile_k, ((b + 1) * t.tile_k).min(t.k));
+                self.slots("K_BLOCK_MISSING", cause, self.blocks((0..blocks).filter(|i| *i != b)));
+            }
+            let boundary = t.splits > 1 && b > 0 && (b + 1) % per == 0;
+            let cause = format!(
+                "k from {} to {} is summed twice{}",
+                b * t.tile_k,
+                ((b + 1) * t.tile_k).min(t.k),
+                if boundary { ", at the end of a split: neighbouring splits overlap" } else { "" }
+            );
+            self.slots("K_BLOCK_DOUBLE", cause, self.blocks((0..blocks).chain([b])));
+        }
+        for &n in &self.fits.repeats {
+            let all = (0..n).flat_map(|_| 0..blocks);
+            self.slots("K_LOOP_REPEAT", format!("the whole sum is taken {n} times"), self.blocks(all));
+        }
+        if blocks > 2 && t.splits == 1 {
+            let cause = format!("only the last block, k from {}, is in the sum", (blocks - 1) * t.tile_k);
+            self.slots("ACC_FLAG_RESET", cause, self.blocks([blocks - 1]));
+        }
+        let instruction = t.instruction_k as u32;
+        if (t.tile_k as u32) > instruction {
+            for (class, keep) in [("K_SUBTILE_TAIL", true), ("K_SUBTILE_ONLY_FIRST", false)] {
+                if !keep && t.tile_k <= 2 * t.instruction_k {
+                    continue;
+                }
+                let end = t.tile_k as u32 - instruction;
+                let all = self.blocks(0..blocks);
+                let slots = all.iter().copied().filter(|(k, _)| {
+                    let local = k % t.tile_k as u32;
+                    if keep { local < end } else { local < instruction }
+                });
+                let slots = Arc::new(slots.collect());
+                let cause = if keep {
+                    "the last instruction of every block is missing"
+                } else {
+                    "only the first instruction of every block runs"
+                };
+                self.slots(class, cause.to_owned(), slots);
+            }
+        }
+        for (name, parts) in [("a", (true, false)), ("b", (false, true)), ("a and b", (true, true))] {
+            if t.tile_k <= t.instruction_k {
+                continue;
+            }
+            let stuck = |k: u32| k / t.tile_k as u32 * t.tile_k as u32 + k % instruction;
+            let all = self.blocks(0..blocks);
+            let slots =
+                all.iter().map(|&(k, _)| (if parts.0 { stuck(k) } else { k }, if parts.1 { stuck(k) } else { k }));
+            let slots = Arc::new(slots.collect());
+            let knobs = Knobs { slots: Some(slots), ..Knobs::default() };
+            let cause = format!("the address of {name} does not advance within a block of k");
+            self.add("KSLICE_STUCK", Stage::MmaAccumulate, cause, knobs, OPERAND);
+        }
+        self.accumulator();
+    }
+
+    fn accumulator(&mut self) {
+        let t = self.target;
+        if t.a.tiles() * t.b.tiles() > 1 {
+            for (carry, order) in [(Carry::RowsFirst, "m"), (Carry::ColumnsFirst, "n")] {
+                let knobs = Knobs { carry: Some(carry), ..Knobs::default() };
+                let cause = format!("the accumulator is not cleared between tiles, {order} fastest");
+                self.add("ACC_NOT_CLEARED", Stage::MmaAccumulate, cause, knobs, COUNT);
+            }
+        }
+        let integer = matches!(t.a.element, ElementType::S8 | ElementType::U8);
+        let widths: &[(Sum, &str)] = if integer {
+            &[
+                (Sum::Wrap(16), "16-bit integers that wrap"),
+                (Sum::Wrap(8), "8-bit integers that wrap"),
+                (Sum::Nearest(24), "f32"),
+            ]
+        } else {
+            &[
+                (Sum::Nearest(11), "f16"),
+                (Sum::Nearest(8), "bf16"),
+                (Sum::Cut(14), "13 fraction bits, not promoted"),
+                (Sum::Cut(12), "11 fraction bits"),
+                (Sum::Cut(11), "10 fraction bits"),
+                (Sum::Cut(8), "7 fraction bits"),
+            ]
+        };
+        for (sum, name) in widths {
+            let class = if *sum == Sum::Cut(14) { "ACC_NOT_PROMOTED" } else { "ACC_DTYPE_NARROW" };
+            let knobs = Knobs { sum: *sum, ..Knobs::default() };
+            self.add(class, Stage::MmaAccumulate, format!("the sum is kept in {name}"), knobs, WIDTH);
+        }
+        let knobs = Knobs { accumulator_factor: Some(-1.0), ..Knobs::default() };
+        self.add("MMA_NEGATE", Stage::MmaAccumulate, "the sum has the wrong sign", knobs, COUNT);
+        if t.accumulate {
+            let knobs = Knobs { wrong_role: true, ..Knobs::default() };
+            self.add("OUTPUT_OVERWRITTEN", Stage::Store, "the output is overwritten instead of added to", knobs, COUNT);
+        }
+    }
+}

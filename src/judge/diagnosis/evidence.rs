@@ -1,0 +1,195 @@
+//! Probes with what they gave and what the contract expects.
+
+use crate::model::RawLaunch;
+
+use super::host::{Host, Predicted};
+use super::kind::Kind;
+use super::knobs::Knobs;
+use super::probes::Rung;
+use super::seen::{Seen, same};
+use super::target::Target;
+
+/// One probe that was run.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The probe.
+    pub rung: Rung,
+    /// All launches.
+    pub launches: Vec<Seen>,
+    /// What the contract predicts.
+    pub expected: Predicted,
+    /// Whether the first launch is not that.
+    pub fails: bool,
+    /// Whether other elements were written than those of the contract.
+    pub written_wrong: bool,
+}
+
+impl Shown {
+    /// The first launch.
+    pub fn seen(&self) -> &Seen {
+        &self.launches[0]
+    }
+}
+
+/// All probes that were run.
+#[derive(Debug, Clone)]
+pub struct Evidence<'a> {
+    /// The contract.
+    pub target: &'a Target,
+    /// In order.
+    pub shown: Vec<Shown>,
+}
+
+/// The sample of addresses that a hypothesis is first held against.
+const SAMPLE: usize = 5;
+
+impl<'a> Evidence<'a> {
+    /// Pairs `rungs` with the launches of one observation file.
+    pub fn new(target: &'a Target, rungs: Vec<Rung>, raw: &[RawLaunch]) -> Self {
+        let mut evidence = Evidence { target, shown: Vec::new() };
+        evidence.add(rungs, raw);
+        evidence
+    }
+
+    /// More of them.
+    pub fn add(&mut self, rungs: Vec<Rung>, raw: &[RawLaunch]) {
+        for (index, rung) in rungs.into_iter().enumerate() {
+            let mut launches: Vec<(u32, Seen)> =
+                raw.iter().filter(|l| l.probe as usize == index).map(|l| (l.launch, Seen::new(l))).collect();
+            launches.sort_by_key(|l| l.0);
+            let launches: Vec<Seen> =
+                launches.into_iter().map(|l| l.1).filter(|l| l.values.len() == self.target.storage()).collect();
+            if launches.is_empty() {
+                continue;
+            }
+            let expected = Host::new(self.target, &rung.inputs, &Knobs::default()).full();
+            let fails = !launches[0].agrees(&expected);
+            let written_wrong = !launches[0].written_as(&expected);
+            self.shown.push(Shown { rung, launches, expected, fails, written_wrong });
+        }
+    }
+
+    /// Probes of a kind.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Shown> {
+        self.shown.iter().filter(move |s| s.rung.kind == kind)
+    }
+
+    /// Whether one of a kind fails.
+    pub fn fails(&self, kind: Kind) -> bool {
+        self.of(kind).any(|s| s.fails)
+    }
+
+    /// Whether one of these kinds fails.
+    pub fn any_fails(&self, kinds: &[Kind]) -> bool {
+        kinds.iter().any(|kind| self.fails(*kind))
+    }
+
+    /// Whether other elements were written than expected.
+    pub fn written_wrong(&self) -> bool {
+        self.shown.iter().any(|s| s.written_wrong)
+    }
+
+    /// The logical output of a probe, row-major.
+    pub fn output(&self, shown: &Shown) -> Vec<f64> {
+        let t = self.target;
+        let seen = shown.seen();
+        (0..t.m()).flat_map(|r| seen.values[r * t.out_leading..r * t.out_leading + t.n()].iter().copied()).collect()
+    }
+
+    /// The same of its expectation.
+    pub fn expected(&self, shown: &Shown) -> Vec<f64> {
+        let t = self.target;
+        (0..t.m())
+            .flat_map(|r| shown.expected.values[r * t.out_leading..r * t.out_leading + t.n()].iter().copied())
+            .collect()
+    }
+
+    /// Rows × columns of addresses, mismatches first.
+    fn sample(&self, shown: &Shown) -> Vec<usize> {
+        let t = self.target;
+        let (mut rows, mut columns) = (Vec::new(), Vec::new());
+        let mut offer = |address: usize| {
+            let (r, q) = (address / t.out_leading, address % t.out_leading);
+            if rows.len() < SAMPLE && !rows.contains(&r) {
+                rows.push(r);
+            }
+            if columns.len() < SAMPLE && !columns.contains(&q) {
+                columns.push(q);
+            }
+        };
+        let wrong: Vec<usize> = shown.seen().disagreements(&shown.expected).collect();
+        let step = (wrong.len() / (2 * SAMPLE)).max(1);
+        wrong.iter().step_by(step).take(2 * SAMPLE).for_each(|address| offer(*address));
+        for i in 0..SAMPLE {
+            offer(i * (t.m() - 1) / (SAMPLE - 1) * t.out_leading + i * (t.n() - 1) / (SAMPLE - 1));
+        }
+        let storage = t.storage();
+        let grid = rows.iter().flat_map(|r| columns.iter().map(move |q| r * t.out_leading + q));
+        grid.filter(|address| *address < storage).collect()
+    }
+
+    /// Samples of all probes, the most telling first: what [`Self::explains`] goes through.
+    pub fn samples(&self) -> Vec<(usize, Vec<usize>)> {
+        let rank = |s: &Shown| match (s.rung.kind, s.fails) {
+            (Kind::Random, _) => 0,
+            (_, true) if !matches!(s.rung.kind, Kind::MapA | Kind::MapB) => 1,
+            (_, true) => 2,
+            _ => 3,
+        };
+        let mut order: Vec<usize> = (0..self.shown.len()).collect();
+        order.sort_by_key(|i| rank(&self.shown[*i]));
+        order.into_iter().map(|i| (i, self.sample(&self.shown[i]))).collect()
+    }
+
+    /// Whether `knobs` predict every probe bit for bit.
+    pub fn explains(&self, knobs: &Knobs, samples: &[(usize, Vec<usize>)]) -> bool {
+        let on_sample = samples.iter().take(12).all(|(index, addresses)| {
+            let shown = &self.shown[*index];
+            let predicted = Host::new(self.target, &shown.rung.inputs, knobs).at(addresses);
+            addresses.iter().zip(predicted).all(|(address, p)| shown.seen().agrees_at(*address, p))
+        });
+        on_sample
+            && samples.iter().all(|(index, _)| {
+                let shown = &self.shown[*index];
+                shown.seen().agrees(&Host::new(self.target, &shown.rung.inputs, knobs).full())
+            })
+    }
+
+    /// Whether launches of a probe differ.
+    pub fn unstable(&self) -> Option<&Shown> {
+        self.shown.iter().find(|s| s.launches.iter().any(|l| !l.equals(&s.launches[0])))
+    }
+
+    /// Whether every launch of the first probe adds its result to that of the launch before.
+    pub fn piles_up(&self) -> bool {
+        self.of(Kind::Repeat).any(|s| {
+            s.launches.len() >= 3
+                && s.expected.values.iter().any(|x| *x != 0.0)
+                && s.launches.windows(2).all(|pair| {
+                    let step =
+                        pair[1].values.iter().zip(&pair[0].values).zip(&s.expected.values).zip(&s.expected.writes);
+                    step.filter(|(_, writes)| **writes == 1).all(|(((b, a), expected), _)| same(b - a, *expected))
+                })
+        })
+    }
+
+    /// Largest share of finite non-zero outputs among the held-out probes.
+    pub fn information(&self) -> f64 {
+        let share = |s: &Shown| {
+            let useful = s
+                .seen()
+                .values
+                .iter()
+                .zip(&s.seen().written)
+                .filter(|(v, w)| **w && v.is_finite() && **v != 0.0)
+                .count();
+            useful as f64 / (self.target.m() * self.target.n()) as f64
+        };
+        self.shown.iter().filter(|s| s.rung.kind.held_out()).map(share).fold(0.0, f64::max)
+    }
+
+    /// Elements of the held-out probes.
+    pub fn held_out(&self) -> u64 {
+        self.shown.iter().filter(|s| s.rung.kind.held_out()).count() as u64 * (self.target.m() * self.target.n()) as u64
+    }
+}

@@ -1,0 +1,152 @@
+//! The ways in which the host model can be made wrong. All at their defaults, it is the contract.
+
+use std::sync::Arc;
+
+use crate::model::ElementType;
+
+use super::target::{Step, Sum};
+
+/// Rows of an operand exchanged, within a tile or between tiles.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowMap {
+    /// The upper half of a tile holds the lower half again.
+    HalfDuplicate,
+    /// The halves of a tile are exchanged.
+    HalfSwap,
+    /// Row r is row map\[r\].
+    Table(Arc<Vec<usize>>),
+}
+
+/// How codes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decode {
+    /// As another type of the same width.
+    As(ElementType),
+    /// Half the value: the exponent bias of the fnuz types.
+    Half,
+}
+
+/// How block scale factors go wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScaleFault {
+    /// Taken as 1.
+    Ignored,
+    /// As if a block had twice the length.
+    Coarse,
+    /// As if a block had half the length.
+    Fine,
+    /// The next block's; the last has its own or 1.
+    Next {
+        /// Whether the last one is clamped to its own.
+        clamp: bool,
+    },
+    /// The previous block's; the first has its own.
+    Previous,
+    /// Written row-major, read in the 128 × 4 layout.
+    RowMajor,
+    /// Physical positions from a bound on hold zero.
+    Bound(usize),
+    /// Factor (r, g) is that of (g, r) in flat order.
+    Transposed,
+    /// Read as another type.
+    As(ElementType),
+    /// Always row 0 of the tile.
+    TileRow,
+    /// Measured: flat index at (r, k), or none for 1.
+    Map(Arc<Vec<Option<u32>>>),
+}
+
+/// What may be wrong with one operand.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SideKnobs {
+    /// Rows.
+    pub rows: Option<RowMap>,
+    /// Rows from here on are zero.
+    pub row_limit: Option<usize>,
+    /// Address of (r, k): r · .0 + k · .1 + .2.
+    pub affine: Option<(i64, i64, i64)>,
+    /// Swizzle spans, in bytes, of writer and reader.
+    pub swizzle: Option<(u32, u32)>,
+    /// Neighbouring k exchanged.
+    pub nibble: bool,
+    /// Codes.
+    pub decode: Option<Decode>,
+    /// Block scales.
+    pub scale: Option<ScaleFault>,
+    /// The other operand's block scales.
+    pub other_scale: bool,
+    /// Measured: flat logical index at (r, k), or none for zero.
+    pub map: Option<Arc<Vec<Option<u32>>>>,
+    /// Tile coordinate taken from the other axis.
+    pub tile_swap: bool,
+}
+
+/// How the store goes wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoreFault {
+    /// A tile is not written.
+    Unwritten {
+        /// Its row and column of tiles.
+        tile: (usize, usize),
+    },
+    /// Columns from here on are not written.
+    ColumnsFrom(usize),
+    /// Rows from here on are not written.
+    RowsFrom(usize),
+    /// The last rows of every tile are not written.
+    TileRowsFrom(usize),
+    /// The last columns of every tile are not written.
+    TileColumnsFrom(usize),
+    /// Each tile is transposed.
+    Transposed,
+    /// Columns exchanged: q becomes q xor this.
+    ColumnXor(usize),
+    /// Rows exchanged: r becomes r xor this.
+    RowXor(usize),
+    /// The two 8-row halves of a 16-row fragment interleaved.
+    RowInterleave,
+    /// The first two tiles along n (or m, if there is one tile along n) exchanged.
+    TileSwap,
+    /// Another leading dimension.
+    Leading(usize),
+    /// Not masked at the edges.
+    Unmasked,
+    /// Measured: the source of (m, n) row-major.
+    Map(Arc<Vec<(usize, usize)>>),
+}
+
+/// Tiles whose accumulator is not cleared, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carry {
+    /// Rows of tiles vary fastest.
+    RowsFirst,
+    /// Columns of tiles vary fastest.
+    ColumnsFirst,
+}
+
+/// All of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Knobs {
+    /// k of a and of b for each product; 0..k without.
+    pub slots: Option<Arc<Vec<(u32, u32)>>>,
+    /// Operand a.
+    pub a: SideKnobs,
+    /// Operand b.
+    pub b: SideKnobs,
+    /// Beyond k, memory is read instead of zero.
+    pub no_zero_fill: bool,
+    /// The accumulator.
+    pub sum: Sum,
+    /// Not cleared between tiles.
+    pub carry: Option<Carry>,
+    /// Factor of the accumulator.
+    pub accumulator_factor: Option<f64>,
+    /// The epilogue instead of the contract's.
+    pub epilogue: Option<Arc<Vec<Step>>>,
+    /// Factor of the value before the first rounding to the output, measured at (m, n) row-major.
+    pub out_factor: Option<Arc<Vec<f64>>>,
+    /// The store.
+    pub store: Option<StoreFault>,
+    /// The output is overwritten where it should be added to, or the reverse.
+    pub wrong_role: bool,
+}

@@ -1,0 +1,74 @@
+//! The probes of tier 1, which read address maps out of the result.
+
+use crate::model::{ElementType, Fill, Padding, Role};
+
+use super::kind::Kind;
+use super::probes::{Builder, Rungs, constant, one_hot, whole_numbers};
+use super::target::Side;
+
+impl Builder<'_> {
+    /// Windows of a map: one-hot rows cover `rows` columns of k each; at most `limit`, first and last among them.
+    fn windows(&self, rows: usize, limit: usize) -> Vec<u64> {
+        let count = self.target.k.div_ceil(rows);
+        let taken = count.min(limit.max(1));
+        (0..taken).map(|i| if taken == 1 { 0 } else { (i * (count - 1) / (taken - 1) * rows) as u64 }).collect()
+    }
+
+    /// Base of address digits that survive operand and output.
+    fn base(&self, side: &Side) -> u64 {
+        whole_numbers(side.element).min(whole_numbers(self.target.out)).min(255) as u64
+    }
+
+    /// Tier 1: address maps of a and b, at most `windows` windows of k for each.
+    pub fn maps(mut self, windows: usize) -> Rungs {
+        let t = self.target;
+        for is_a in [true, false] {
+            let (side, other) = if is_a { (&t.a, &t.b) } else { (&t.b, &t.a) };
+            let base = self.base(side);
+            let elements = (side.rows * t.k) as u128;
+            let digits = (1..40).find(|d| u128::from(base).pow(*d) >= elements).unwrap_or(1);
+            let (own, hot) = if is_a { (Role::A, Role::B) } else { (Role::B, Role::A) };
+            let (count, map) = if is_a { (Kind::CountA, Kind::MapA) } else { (Kind::CountB, Kind::MapB) };
+            for (window, offset) in self.windows(other.rows, windows).into_iter().enumerate() {
+                let fills = vec![(own, constant(1.0)), (hot, one_hot(1, offset, 1.0))];
+                self.add(count, window * 16, fills, Padding::Zero, 1);
+                for digit in 0..digits {
+                    let fill = Fill::Address { base, digit, pitch: t.k as u64, first: 1 };
+                    let fills = vec![(own, fill), (hot, one_hot(1, offset, 1.0))];
+                    self.add(map, window * 16 + digit as usize, fills, Padding::Zero, 1);
+                }
+            }
+        }
+        self.out
+    }
+
+    /// Tier 1: maps of the block scales, two places of each block.
+    pub fn scale_maps(mut self) -> Rungs {
+        let t = self.target;
+        for is_a in [true, false] {
+            let (side, other) = if is_a { (&t.a, &t.b) } else { (&t.b, &t.a) };
+            let Some(scale) = side.scale else { continue };
+            let (low, high) = if scale.element == ElementType::Ue4m3 { (-6, 8) } else { (-7, 7) };
+            let (own, hot, scales) =
+                if is_a { (Role::A, Role::B, Role::ScaleA) } else { (Role::B, Role::A, Role::ScaleB) };
+            let kind = if is_a { Kind::ScaleMapA } else { Kind::ScaleMapB };
+            let blocks = t.k.div_ceil(scale.k_block);
+            let mut window = 0;
+            for half in 0..2_u64 {
+                for first in (0..blocks).step_by(other.rows) {
+                    let offset = (first * scale.k_block) as u64 + half * scale.k_block as u64 / 2;
+                    for plane in 0..4 {
+                        let fills = vec![
+                            (own, constant(1.0)),
+                            (hot, one_hot(scale.k_block as u64, offset, 1.0)),
+                            (scales, self.powers(low, high, 500 + plane)),
+                        ];
+                        self.add(kind, window * 16 + plane as usize, fills, Padding::Zero, 1);
+                    }
+                    window += 1;
+                }
+            }
+        }
+        self.out
+    }
+}

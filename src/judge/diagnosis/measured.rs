@@ -1,0 +1,106 @@
+//! Measured deviations of the epilogue: index maps, powers and factors, read out of the results.
+
+use std::sync::Arc;
+
+use super::evidence::Evidence;
+use super::kind::Kind;
+use super::knobs::Knobs;
+use super::target::{Index, Step, Tensor};
+
+/// An epilogue with measured parameters, and what was measured.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// The steps, where they differ from the contract's.
+    pub steps: Option<Arc<Vec<Step>>>,
+    /// What differs, one clause each.
+    pub what: Vec<String>,
+}
+
+/// Index map out of two digit planes of base 100 that begin at 1.
+fn decode(evidence: &Evidence<'_>, kind: Kind, limit: usize) -> Option<Vec<usize>> {
+    let plane = |digit| evidence.of(kind).find(|s| s.rung.index == digit).map(|s| evidence.output(s));
+    let (low, high) = (plane(0)?, plane(1)?);
+    let valid = |x: f64| (1.0..=100.0).contains(&x) && x.fract() == 0.0;
+    low.iter()
+        .zip(&high)
+        .map(|(l, h)| {
+            (valid(*l) && valid(*h)).then(|| (*l - 1.0) as usize + 100 * (*h - 1.0) as usize).filter(|i| *i < limit)
+        })
+        .collect()
+}
+
+fn constant(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values = values;
+    let first = values.next()?;
+    (first.is_finite() && values.all(|v| v == first)).then_some(first)
+}
+
+/// Reads what the epilogue probes show.
+pub fn measured_epilogue(evidence: &Evidence<'_>) -> Measured {
+    let t = evidence.target;
+    let (m, n) = (t.m(), t.n());
+    let mut steps = t.epilogue.clone();
+    let mut what = Vec::new();
+    for step in &mut steps {
+        match step {
+            Step::Add { tensor: Tensor::Bias, index, factor } if evidence.fails(Kind::Bias) => {
+                if let Some(map) = decode(evidence, Kind::Bias, n) {
+                    *index = Index::Map(Arc::new(map));
+                    what.push("bias index map".to_owned());
+                } else if let Some(shown) = evidence.of(Kind::Bias).next() {
+                    let ratio = evidence.output(shown).into_iter().zip(evidence.expected(shown)).map(|(x, e)| x / e);
+                    if let Some(found) = constant(ratio).filter(|f| *f != 1.0) {
+                        *factor = found;
+                        what.push(format!("bias factor {found}"));
+                    }
+                }
+            }
+            Step::Multiply { tensor: Tensor::ScaleA, index, .. } if evidence.fails(Kind::ScaleA) => {
+                if let Some(map) = decode(evidence, Kind::ScaleA, m) {
+                    *index = Index::Map(Arc::new(map));
+                    what.push("scale_a index map".to_owned());
+                }
+            }
+            Step::Multiply { tensor: Tensor::ScaleB, index, .. } if evidence.fails(Kind::ScaleB) => {
+                if let Some(map) = decode(evidence, Kind::ScaleB, n) {
+                    *index = Index::Map(Arc::new(map));
+                    what.push("scale_b index map".to_owned());
+                }
+            }
+            Step::Multiply { tensor: Tensor::Alpha, power, .. } if evidence.fails(Kind::Alpha) => {
+                let found = evidence.of(Kind::Alpha).next().and_then(|s| constant(evidence.output(s).into_iter()));
+                let exponent = found.filter(|x| *x > 0.0).map(|x| x.log2() / 2.0);
+                if let Some(exponent) = exponent.filter(|e| e.fract() == 0.0 && *e != 1.0 && e.abs() < 8.0) {
+                    *power = exponent as i32;
+                    what.push(format!("alpha to the power {exponent}"));
+                }
+            }
+            Step::ZeroPoint { factor } if evidence.fails(Kind::ZeroPoint) => {
+                let Some(shown) = evidence.of(Kind::ZeroPoint).next() else { continue };
+                let inputs = &shown.rung.inputs;
+                let found = evidence.output(shown).into_iter().enumerate().filter_map(|(at, x)| {
+                    let whole = inputs.zero_point * inputs.column_sum[at % n];
+                    (whole != 0.0).then_some((1.0 - x) / whole)
+                });
+                if let Some(found) = constant(found).filter(|f| *f != 1.0) {
+                    *factor = found;
+                    what.push(format!("zero-point factor {found}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Measured { steps: (!what.is_empty()).then(|| Arc::new(steps)), what }
+}
+
+/// A factor at every output, from the probe with sum 1 and alpha 4; with it, whether it is one constant.
+pub fn output_factor(evidence: &Evidence<'_>) -> Option<(Knobs, bool)> {
+    let shown = evidence.of(Kind::Alpha).next()?;
+    let factors: Vec<f64> =
+        evidence.output(shown).into_iter().zip(evidence.expected(shown)).map(|(x, e)| x / e).collect();
+    if factors.iter().any(|f| !f.is_finite() || *f == 0.0) || factors.iter().all(|f| *f == 1.0) {
+        return None;
+    }
+    let uniform = constant(factors.iter().copied()).is_some();
+    Some((Knobs { out_factor: Some(Arc::new(factors)), ..Knobs::default() }, uniform))
+}

@@ -1,0 +1,212 @@
+//! What the multiplier sees of an operand, knobs included.
+
+use super::format;
+use super::inputs::Inputs;
+use super::knobs::{Decode, Knobs, RowMap, ScaleFault, SideKnobs};
+use super::target::{BlockScale, Side, Target};
+use super::values::Values;
+
+/// Physical position of factor (r, g) in the 128 × 4 layout, where a row has `groups` factors.
+pub fn swizzled_position(r: usize, g: usize, groups: usize) -> usize {
+    ((r / 128) * groups.div_ceil(4) + g / 4) * 512 + (r % 32) * 16 + (r % 128) / 32 * 4 + g % 4
+}
+
+/// Elements of storage in the 128 × 4 layout.
+pub fn swizzled_storage(rows: usize, groups: usize) -> usize {
+    rows.div_ceil(128) * groups.div_ceil(4) * 512
+}
+
+/// Chunk permutation of a shared-memory swizzle of `span` bytes at a row.
+fn swizzle_mask(span: u32, row: usize) -> usize {
+    match span {
+        128 => row % 8,
+        64 => row / 2 % 4,
+        32 => row / 4 % 2,
+        _ => 0,
+    }
+}
+
+/// One operand under one probe.
+pub struct Operand<'a> {
+    target: &'a Target,
+    side: &'a Side,
+    knobs: &'a SideKnobs,
+    no_zero_fill: bool,
+    values: &'a Values,
+    padding: f64,
+    scales: &'a [f64],
+    scale: Option<(BlockScale, usize, usize)>,
+    plain: bool,
+}
+
+impl<'a> Operand<'a> {
+    /// a, or b.
+    pub fn new(target: &'a Target, inputs: &'a Inputs, knobs: &'a Knobs, is_a: bool) -> Self {
+        let (side, other) = if is_a { (&target.a, &target.b) } else { (&target.b, &target.a) };
+        let own = if is_a { &knobs.a } else { &knobs.b };
+        let swapped = own.other_scale;
+        let scaled = if swapped { other } else { side };
+        let scales = if is_a != swapped { &inputs.a_scale } else { &inputs.b_scale };
+        let extent = scaled.scale.zip(scaled.scale_extent(target.k)).map(|(s, (rows, groups))| (s, rows, groups));
+        Operand {
+            target,
+            side,
+            knobs: own,
+            no_zero_fill: knobs.no_zero_fill,
+            values: if is_a { &inputs.a } else { &inputs.b },
+            padding: if is_a { inputs.a_padding } else { inputs.b_padding },
+            scales,
+            scale: extent,
+            plain: *own == SideKnobs::default(),
+        }
+    }
+
+    /// The row of the tensor that padded row r takes.
+    fn source_row(&self, r: usize) -> usize {
+        let tile = self.side.tile;
+        let (base, local, half) = (r / tile * tile, r % tile, tile / 2);
+        match &self.knobs.rows {
+            None => r,
+            Some(RowMap::HalfDuplicate) => base + if local >= half { local - half } else { local },
+            Some(RowMap::HalfSwap) => base + if local >= half { local - half } else { local + half },
+            Some(RowMap::Table(table)) => table.get(r).copied().unwrap_or(r),
+        }
+    }
+
+    fn at_address(&self, address: i64) -> f64 {
+        let Ok(address) = usize::try_from(address) else { return self.padding };
+        let (line, column) = (address / self.side.leading, address % self.side.leading);
+        let (r, k) = if self.side.k_major { (line, column) } else { (column, line) };
+        if r < self.side.rows && k < self.target.k { self.values.get(r, k) } else { self.padding }
+    }
+
+    fn element(&self, r: usize, k: usize) -> f64 {
+        let knobs = self.knobs;
+        if let Some(map) = &knobs.map {
+            let inside = r < self.side.rows && k < self.target.k;
+            let index = if inside { map[r * self.target.k + k] } else { None };
+            return index.map_or(0.0, |index| self.values.flat(index as usize));
+        }
+        let row = self.source_row(r);
+        let mut column = k;
+        if let Some((write, read)) = knobs.swizzle {
+            let chunk = (128 / self.side.element.bits()).max(1) as usize;
+            let tile = self.target.tile_k;
+            let chunks = (tile / chunk).max(1);
+            let local = r % self.side.tile;
+            let mask = (swizzle_mask(write, local) ^ swizzle_mask(read, local)) % chunks;
+            let within = column % tile;
+            column = column / tile * tile + ((within / chunk) ^ mask) * chunk + within % chunk;
+        }
+        if knobs.nibble {
+            column ^= 1;
+        }
+        let rows = knobs.row_limit.unwrap_or(self.side.rows);
+        if row >= rows || (column >= self.target.k && !self.no_zero_fill) {
+            return 0.0;
+        }
+        match knobs.affine {
+            None if column < self.target.k => self.values.get(row, column),
+            affine => {
+                let (a, b, g) = affine.unwrap_or_else(|| self.side.affine());
+                self.at_address(row as i64 * a + column as i64 * b + g)
+            }
+        }
+    }
+
+    fn decoded(&self, x: f64) -> f64 {
+        match self.knobs.decode {
+            None => x,
+            Some(Decode::Half) => x / 2.0,
+            Some(Decode::As(other)) => format::value(other, format::code(self.side.element, x)),
+        }
+    }
+
+    fn factor(&self, r: usize, k: usize) -> f64 {
+        let Some((scale, rows, groups)) = self.scale else { return 1.0 };
+        let (r, tile_row) = (r.min(self.side.rows - 1), r / self.side.tile * self.side.tile);
+        let row = (r / scale.row_block) % rows;
+        let group = (k / scale.k_block).min(groups - 1);
+        let get = |row: usize, group: usize| self.scales[row * groups + group];
+        match &self.knobs.scale {
+            None => get(row, group),
+            Some(ScaleFault::Ignored) => 1.0,
+            Some(ScaleFault::Coarse) => get(row, (k / (2 * scale.k_block)).min(groups - 1)),
+            Some(ScaleFault::Fine) => get(row, (2 * k / scale.k_block).min(groups - 1)),
+            Some(ScaleFault::Next { clamp }) if group + 1 >= groups => {
+                if *clamp {
+                    get(row, groups - 1)
+                } else {
+                    1.0
+                }
+            }
+            Some(ScaleFault::Next { .. }) => get(row, group + 1),
+            Some(ScaleFault::Previous) => get(row, group.saturating_sub(1)),
+            Some(ScaleFault::RowMajor) => {
+                let flat = swizzled_position(row, group, groups);
+                if flat < rows * groups { self.scales[flat] } else { 1.0 }
+            }
+            Some(ScaleFault::Bound(bound)) => {
+                if swizzled_position(row, group, groups) < *bound {
+                    get(row, group)
+                } else {
+                    format::value(scale.element, 0)
+                }
+            }
+            Some(ScaleFault::Transposed) => {
+                let flat = row * groups + group;
+                self.scales[flat % rows * groups + flat / rows]
+            }
+            Some(ScaleFault::As(other)) => format::value(*other, format::code(scale.element, get(row, group))),
+            Some(ScaleFault::TileRow) => get((tile_row / scale.row_block) % rows, group),
+            Some(ScaleFault::Map(map)) => {
+                let inside = k < self.target.k;
+                let index = if inside { map[r * self.target.k + k] } else { None };
+                index.map_or(1.0, |index| self.scales[index as usize])
+            }
+        }
+    }
+
+    /// The values, where the multiplier sees them unchanged.
+    pub fn untouched(&self) -> Option<&'a Values> {
+        (self.plain && self.scale.is_none() && !self.no_zero_fill).then_some(self.values)
+    }
+
+    /// Row r, as the multiplier sees it, over all slots.
+    pub fn row(&self, r: usize, ks: &mut dyn Iterator<Item = u32>) -> Vec<f64> {
+        if self.plain && r < self.side.rows && !self.no_zero_fill {
+            let line = self.values.line(r);
+            let scaled = self.scale.is_some();
+            return ks
+                .map(|k| {
+                    let x = line.get(k as usize).copied().unwrap_or(0.0);
+                    if scaled { x * self.factor(r, k as usize) } else { x }
+                })
+                .collect();
+        }
+        let scaled = self.scale.is_some();
+        ks.map(|k| {
+            let x = self.decoded(self.element(r, k as usize));
+            if scaled { x * self.factor(r, k as usize) } else { x }
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{swizzled_position, swizzled_storage};
+
+    #[test]
+    fn the_128x4_layout_is_a_bijection_into_its_storage() {
+        let (rows, groups) = (128, 8);
+        let mut seen = vec![false; swizzled_storage(rows, groups)];
+        for r in 0..rows {
+            for g in 0..groups {
+                let at = swizzled_position(r, g, groups);
+                assert!(!std::mem::replace(&mut seen[at], true));
+            }
+        }
+        assert_eq!((swizzled_position(33, 5, 8), seen.len()), (512 + 16 + 4 + 1, 1024));
+    }
+}

@@ -1,0 +1,69 @@
+//! Whether every partial sum of a probe is exact, whatever the order: computed from the values, never assumed.
+
+use super::inputs::Inputs;
+use super::target::{Side, Target};
+use super::values::{Size, lowest_bit};
+
+/// The condition and its figures: bound / 2^unit ≤ 2^bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Proof {
+    /// Every product is a multiple of 2^unit.
+    pub unit: i32,
+    /// No partial sum exceeds this.
+    pub bound: f64,
+    /// Significant bits of the accumulator.
+    pub bits: u32,
+    /// The largest k for which values of this size stay exact.
+    pub largest_k: u64,
+    /// Whether the condition holds.
+    pub holds: bool,
+}
+
+/// Sizes of an operand with its block scales multiplied in.
+fn scaled(size: Size, scales: &[f64]) -> Size {
+    let finite = || scales.iter().map(|s| s.abs()).filter(|s| *s > 0.0);
+    let high = finite().reduce(f64::max).unwrap_or(1.0);
+    let low = finite().map(lowest_bit).min().unwrap_or(0);
+    Size { unit: size.unit.saturating_add(low), largest: size.largest * high, row: size.row * high, count: size.count }
+}
+
+fn sum_bound(a: &Size, b: &Size) -> f64 {
+    (a.row * b.largest).min(b.row * a.largest).min(a.largest * b.largest * a.count.min(b.count) as f64)
+}
+
+/// The proof for one probe.
+pub fn proof(target: &Target, inputs: &Inputs) -> Proof {
+    let (bare_a, bare_b) = (inputs.a.size(), inputs.b.size());
+    let (a, b) = (scaled(bare_a, &inputs.a_scale), scaled(bare_b, &inputs.b_scale));
+    // Factors of whole windows are applied outside the multiplier, when a window is added to the f32 sum.
+    let outside = |side: &Side| side.scale.is_none_or(|s| target.promote.is_some_and(|window| s.k_block >= window));
+    if target.promote.is_some() && outside(&target.a) && outside(&target.b) {
+        let inner = window(&bare_a, &bare_b, target);
+        let outer = 2_f64.powi(24 + a.unit.saturating_add(b.unit).min(900));
+        return Proof { holds: inner.holds && sum_bound(&a, &b) <= outer, ..inner };
+    }
+    window(&a, &b, target)
+}
+
+/// The proof for the multiplier alone.
+fn window(a: &Size, b: &Size, target: &Target) -> Proof {
+    if a.largest == 0.0 || b.largest == 0.0 {
+        return Proof { unit: 0, bound: 0.0, bits: target.accumulator_bits, largest_k: u64::MAX, holds: true };
+    }
+    let unit = a.unit + b.unit;
+    let step = 2_f64.powi(unit);
+    let product = a.largest * b.largest;
+    let whole = sum_bound(a, b);
+    let (bound, outer) = match target.promote {
+        Some(window) => (whole.min(product * window as f64), whole <= 2_f64.powi(24) * step),
+        None => (whole, true),
+    };
+    let room = 2_f64.powi(target.accumulator_bits as i32) * step;
+    Proof {
+        unit,
+        bound,
+        bits: target.accumulator_bits,
+        largest_k: (room / product).min(1e18) as u64,
+        holds: bound <= room && outer,
+    }
+}

@@ -1,0 +1,84 @@
+//! What a launch left in the output, decoded.
+
+use crate::model::RawLaunch;
+
+use super::format;
+use super::host::Predicted;
+
+/// One launch.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    /// Value of each element of storage.
+    pub values: Vec<f64>,
+    /// Whether it was written.
+    pub written: Vec<bool>,
+    /// Bytes changed outside the storage.
+    pub guard_hits: u64,
+    /// Whether a CUDA error ended it.
+    pub crashed: bool,
+}
+
+/// Equal, or both NaN.
+pub fn same(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan())
+}
+
+impl Seen {
+    /// Decodes a launch; elements of four bits are taken low nibble first.
+    pub fn new(raw: &RawLaunch) -> Self {
+        let bits = raw.element.bits() as usize;
+        let elements = raw.rows.saturating_sub(1).saturating_mul(raw.leading_dimension).saturating_add(raw.columns);
+        let count = (elements as usize).min(raw.storage.len() * 8 / bits);
+        let code = |i: usize| -> u32 {
+            if bits == 4 {
+                return u32::from(raw.storage[i / 2] >> (i % 2 * 4) & 0xf);
+            }
+            let bytes = bits / 8;
+            raw.storage[i * bytes..(i + 1) * bytes].iter().rev().fold(0, |code, byte| code << 8 | u32::from(*byte))
+        };
+        Seen {
+            values: (0..count).map(|i| format::value(raw.element, code(i))).collect(),
+            written: (0..count).map(|i| raw.mask.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1)).collect(),
+            guard_hits: raw.guard_hits,
+            crashed: raw.cuda_error,
+        }
+    }
+
+    /// Whether two launches left the same.
+    pub fn equals(&self, other: &Seen) -> bool {
+        self.written == other.written
+            && self.guard_hits.min(1) == other.guard_hits.min(1)
+            && self
+                .values
+                .iter()
+                .zip(&other.values)
+                .zip(&self.written)
+                .all(|((a, b), written)| !written || same(*a, *b))
+    }
+
+    /// Whether it agrees at one address with a prediction (value, writes).
+    pub fn agrees_at(&self, address: usize, (value, writes): (f64, u8)) -> bool {
+        let written = self.written.get(address).copied().unwrap_or(false);
+        written == (writes > 0) && (writes != 1 || same(self.values[address], value))
+    }
+
+    /// Addresses at which it disagrees; elements written twice are not compared.
+    pub fn disagreements<'s>(&'s self, predicted: &'s Predicted) -> impl Iterator<Item = usize> + 's {
+        let values = predicted.values.iter().zip(&predicted.writes);
+        values
+            .enumerate()
+            .filter(|(address, (value, writes))| !self.agrees_at(*address, (**value, **writes)))
+            .map(|(address, _)| address)
+    }
+
+    /// Whether it agrees everywhere, guards included.
+    pub fn agrees(&self, predicted: &Predicted) -> bool {
+        !self.crashed && (self.guard_hits > 0) == predicted.beyond && self.disagreements(predicted).next().is_none()
+    }
+
+    /// Whether the written elements are the predicted ones.
+    pub fn written_as(&self, predicted: &Predicted) -> bool {
+        (self.guard_hits > 0) == predicted.beyond
+            && self.written.iter().zip(&predicted.writes).all(|(w, p)| *w == (*p > 0))
+    }
+}

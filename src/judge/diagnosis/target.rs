@@ -1,0 +1,230 @@
+//! The contract in the terms of the host model: one place for what a correct kernel does.
+
+use std::sync::Arc;
+
+use crate::model::ElementType;
+
+use super::format::Rounding;
+
+/// Block scale factors of an operand: one for `row_block` rows and `k_block` columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockScale {
+    /// Type of a factor.
+    pub element: ElementType,
+    /// Rows that share a factor.
+    pub row_block: usize,
+    /// Columns that share a factor.
+    pub k_block: usize,
+    /// Whether the kernel reads them in the 128 × 4 layout.
+    pub swizzled: bool,
+}
+
+/// One of the two multiplied operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// Type of an element.
+    pub element: ElementType,
+    /// m for a, n for b.
+    pub rows: usize,
+    /// Elements from line to line.
+    pub leading: usize,
+    /// Whether k is contiguous.
+    pub k_major: bool,
+    /// Block scale factors, if the operand has them.
+    pub scale: Option<BlockScale>,
+    /// Rows of a tile.
+    pub tile: usize,
+}
+
+impl Side {
+    /// Tiles along the rows.
+    pub fn tiles(&self) -> usize {
+        self.rows.div_ceil(self.tile)
+    }
+
+    /// Rows with the overhang of the last tile.
+    pub fn padded(&self) -> usize {
+        self.tiles() * self.tile
+    }
+
+    /// Address of (r, k): r · .0 + k · .1 + .2.
+    pub fn affine(&self) -> (i64, i64, i64) {
+        if self.k_major { (self.leading as i64, 1, 0) } else { (1, self.leading as i64, 0) }
+    }
+
+    /// Rows and columns of the scale factors for a reduction of length `k`.
+    pub fn scale_extent(&self, k: usize) -> Option<(usize, usize)> {
+        self.scale.map(|s| (self.rows.div_ceil(s.row_block), k.div_ceil(s.k_block)))
+    }
+}
+
+/// Which element of its operand an epilogue step takes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Index {
+    /// Its own: n for bias and scale_b, m for scale_a, (m, n) for residual.
+    #[default]
+    Own,
+    /// That of the other axis; (n, m) for residual.
+    Other,
+    /// Its own within the tile.
+    TileLocal,
+    /// That of the tile's first row or column.
+    TileBase,
+    /// Its own and so many more, clamped.
+    Shift(i64),
+    /// Measured: at (m, n) row-major.
+    Map(Arc<Vec<usize>>),
+}
+
+/// Vectors and scalars of the epilogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tensor {
+    /// One a column.
+    Bias,
+    /// One an output element.
+    Residual,
+    /// One a row.
+    ScaleA,
+    /// One a column.
+    ScaleB,
+    /// One.
+    Alpha,
+}
+
+/// One step of the epilogue, with the ways in which it can be wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Rounds.
+    Round {
+        /// To this type.
+        to: ElementType,
+        /// How.
+        rounding: Rounding,
+        /// Clamped instead of wrapped or infinite.
+        saturate: bool,
+    },
+    /// v += factor · tensor\[index\].
+    Add {
+        /// What.
+        tensor: Tensor,
+        /// Which element.
+        index: Index,
+        /// 1, unless wrong.
+        factor: f64,
+    },
+    /// v *= tensor\[index\]^power.
+    Multiply {
+        /// What.
+        tensor: Tensor,
+        /// Which element.
+        index: Index,
+        /// 1, unless wrong.
+        power: i32,
+    },
+    /// v -= factor · zero point · Σ_k b\[n, k\].
+    ZeroPoint {
+        /// 1, unless wrong.
+        factor: f64,
+    },
+    /// v = max(v, 0).
+    Relu,
+}
+
+/// How products are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Sum {
+    /// Exact for every probe that is run: the probe's proof says so.
+    #[default]
+    Exact,
+    /// Rounded to nearest even at so many significant bits after each instruction.
+    Nearest(u32),
+    /// Cut to so many significant bits after each instruction.
+    Cut(u32),
+    /// Wraps at so many bits.
+    Wrap(u32),
+}
+
+/// What a correct kernel does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Length of the reduction.
+    pub k: usize,
+    /// m × k.
+    pub a: Side,
+    /// n × k.
+    pub b: Side,
+    /// Type of the output.
+    pub out: ElementType,
+    /// Elements from row to row of the output.
+    pub out_leading: usize,
+    /// k of a pipeline stage.
+    pub tile_k: usize,
+    /// k of one instruction.
+    pub instruction_k: usize,
+    /// Stages of the pipeline; 0 if unknown.
+    pub stages: usize,
+    /// Splits of k.
+    pub splits: usize,
+    /// Significant bits of the accumulator: 24, 14 or 31.
+    pub accumulator_bits: u32,
+    /// k after which a narrow accumulator is added to an f32 one.
+    pub promote: Option<usize>,
+    /// Steps in order; the last one rounds to `out`.
+    pub epilogue: Vec<Step>,
+    /// Whether the result is added to what the output holds.
+    pub accumulate: bool,
+    /// Whether the caller promises zero between and beyond the logical elements.
+    pub padding_zero: bool,
+    /// Types of the epilogue's tensors; f32 where not named.
+    pub types: Vec<(Tensor, ElementType)>,
+}
+
+impl Target {
+    /// Rows of the output.
+    pub fn m(&self) -> usize {
+        self.a.rows
+    }
+
+    /// Columns of the output.
+    pub fn n(&self) -> usize {
+        self.b.rows
+    }
+
+    /// Blocks of k, the partial one included.
+    pub fn k_blocks(&self) -> usize {
+        self.k.div_ceil(self.tile_k)
+    }
+
+    /// Elements of storage of the output.
+    pub fn storage(&self) -> usize {
+        (self.m() - 1) * self.out_leading + self.n()
+    }
+
+    /// Type of a tensor of the epilogue.
+    pub fn type_of(&self, wanted: Tensor) -> ElementType {
+        self.types.iter().find(|(tensor, _)| *tensor == wanted).map_or(ElementType::F32, |(_, element)| *element)
+    }
+
+    /// Whether the epilogue uses a tensor.
+    pub fn uses(&self, wanted: Tensor) -> bool {
+        self.epilogue.iter().any(|step| match step {
+            Step::Add { tensor, .. } | Step::Multiply { tensor, .. } => *tensor == wanted,
+            _ => false,
+        })
+    }
+
+    /// Whether the epilogue subtracts a zero point.
+    pub fn has_zero_point(&self) -> bool {
+        self.epilogue.iter().any(|step| matches!(step, Step::ZeroPoint { .. }))
+    }
+
+    /// Whether an operand of the epilogue is indexed by m, so that rows of a and rows of the store can be told apart.
+    pub fn indexed_by_m(&self) -> bool {
+        self.uses(Tensor::ScaleA) || self.uses(Tensor::Residual)
+    }
+
+    /// The same for n.
+    pub fn indexed_by_n(&self) -> bool {
+        self.uses(Tensor::ScaleB) || self.uses(Tensor::Bias) || self.uses(Tensor::Residual)
+    }
+}

@@ -1,0 +1,329 @@
+//! The simulated kernel: persistent tiles, a ring of shared stages, steps of the multiplier, split-K, epilogue, store.
+
+use crate::judge::diagnosis::format::{self, cut};
+use crate::judge::diagnosis::inputs::Inputs;
+use crate::judge::diagnosis::target::{Step, Target};
+use crate::model::{Plan, Probe, RawLaunch};
+
+use super::contracts::Random;
+use super::defects::{Defect, Planted};
+use super::epilogue::Context;
+use super::memory::{Repack, Scales, Tensor};
+use super::store::Output;
+
+/// A kernel on a simulated device. Its workspace lives from launch to launch.
+pub struct Device {
+    pub(super) target: Target,
+    defects: Vec<Planted>,
+    pub(super) swizzle: u32,
+    workspace: Vec<f64>,
+    random: Random,
+    pub(super) fixed: u64,
+}
+
+/// A shared tile of values: rows × tile_k.
+pub(super) type Tile = Vec<f64>;
+
+/// Everything a launch reads.
+pub(super) struct Memory {
+    pub(super) inputs: Inputs,
+    pub(super) a: Tensor,
+    pub(super) b: Tensor,
+    pub(super) scales: [Option<Scales>; 2],
+}
+
+impl Device {
+    /// A kernel for `target` with these defects.
+    pub fn new(target: Target, swizzle: u32, defects: Vec<Planted>, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let fixed = random.next();
+        let size = target.a.padded() * target.b.padded();
+        Device { workspace: vec![0.0; size], target, defects, swizzle, random, fixed }
+    }
+
+    /// The planted parameters of a defect, if it is there.
+    pub(super) fn has(&self, defect: Defect) -> Option<Planted> {
+        self.defects.iter().find(|p| p.defect == defect).copied()
+    }
+
+    pub(super) fn on(&self, defect: Defect, is_a: bool) -> Option<Planted> {
+        self.has(defect).filter(|p| if is_a { p.sides.0 } else { p.sides.1 })
+    }
+
+    /// Runs all probes of a plan.
+    pub fn run(&mut self, plan: &Plan) -> Vec<RawLaunch> {
+        let mut launches = Vec::new();
+        for (index, probe) in plan.probes.iter().enumerate() {
+            let Some(memory) = self.memory(probe) else { continue };
+            for launch in 0..probe.launches {
+                launches.push(self.launch(&memory).raw(&self.target, index as u32, launch));
+            }
+        }
+        launches
+    }
+
+    fn memory(&self, probe: &Probe) -> Option<Memory> {
+        let t = &self.target;
+        let inputs = Inputs::new(t, probe)?;
+        let scales = [true, false].map(|is_a| self.place_scales(&inputs, is_a));
+        Some(Memory {
+            a: Tensor::place(&t.a, t.k, &inputs.a, inputs.a_padding),
+            b: Tensor::place(&t.b, t.k, &inputs.b, inputs.b_padding),
+            scales,
+            inputs,
+        })
+    }
+
+    fn place_scales(&self, inputs: &Inputs, is_a: bool) -> Option<Scales> {
+        let t = &self.target;
+        let side = if is_a { &t.a } else { &t.b };
+        let scale = side.scale?;
+        let (rows, groups) = side.scale_extent(t.k)?;
+        let repack = Repack {
+            bounded: self.on(Defect::ScaleBound, is_a).is_some(),
+            row_major: self.on(Defect::ScaleRowMajor, is_a).is_some(),
+            transposed: self.on(Defect::ScaleTransposed, is_a).is_some(),
+            permuted: self.on(Defect::ScalesPermuted, is_a).map(|_| self.fixed >> 8),
+        };
+        let (own, other) = if is_a { (&inputs.a_scale, &inputs.b_scale) } else { (&inputs.b_scale, &inputs.a_scale) };
+        if self.has(Defect::ScaleSwapAb).is_some() {
+            let other_rows = other.len() / groups;
+            let taken: Vec<f64> =
+                (0..rows * groups).map(|i| other[(i / groups % other_rows) * groups + i % groups]).collect();
+            return Some(Scales::place(&scale, rows, groups, &taken, &repack));
+        }
+        Some(Scales::place(&scale, rows, groups, own, &repack))
+    }
+
+    /// Blocks of k that one split sums, in order.
+    fn loop_blocks(&self, split: usize, tile: (usize, usize)) -> Vec<usize> {
+        let t = &self.target;
+        let per = t.k_blocks().div_ceil(t.splits);
+        let mut list: Vec<usize> = (split * per..((split + 1) * per).min(t.k_blocks())).collect();
+        if split > 0 && !list.is_empty() && self.has(Defect::SplitOverlap).is_some() {
+            list.insert(0, list[0] - 1);
+        }
+        if self.has(Defect::KTailMissing).is_some() {
+            list.retain(|b| (b + 1) * t.tile_k <= t.k);
+        }
+        if let Some(p) = self.has(Defect::BlockSkipped) {
+            list.retain(|b| *b as i64 != p.number);
+        }
+        if let Some(p) = self.has(Defect::BlockDoubled) {
+            list = list.into_iter().flat_map(|b| if b as i64 == p.number { vec![b, b] } else { vec![b] }).collect();
+        }
+        if self.has(Defect::TwoBlocksSkipped).is_some() {
+            list.retain(|b| *b != 1 && *b != 3);
+        }
+        if tile == (0, 0) && self.has(Defect::DoubledInTile0).is_some() {
+            list.push(list[0]);
+        }
+        if let Some(p) = self.has(Defect::LoopRepeated) {
+            list = list.repeat(p.number as usize);
+        }
+        list
+    }
+
+    fn tile_rows(&self, tile: (usize, usize), block: usize, position: usize) -> (usize, usize) {
+        let t = &self.target;
+        let (mut row, mut column) = tile;
+        if self.on(Defect::TileCoordinate, true).is_some() {
+            row = tile.1 % t.a.tiles();
+        }
+        if self.on(Defect::TileCoordinate, false).is_some() {
+            column = tile.0 % t.b.tiles();
+        }
+        let next = (tile.1 + 1) % t.b.tiles();
+        if position == 0 && self.has(Defect::PrologueNextTile).is_some() {
+            column = next;
+        }
+        if block % 3 == 2 && self.has(Defect::ThirdBlockNextTile).is_some() {
+            column = next;
+        }
+        (row * t.a.tile, column * t.b.tile)
+    }
+
+    /// Sums of one tile and one split, beginning from `sums`.
+    fn mainloop(&mut self, memory: &Memory, tile: (usize, usize), split: usize, mut sums: Vec<f64>) -> Vec<f64> {
+        let blocks = self.loop_blocks(split, tile);
+        let stages = self.target.stages;
+        let mut ring: Vec<Option<(Tile, Tile)>> = vec![None; stages];
+        let mut promoted = vec![0.0; sums.len()];
+        let mut since = 0;
+        for (position, &block) in blocks.iter().enumerate() {
+            let stage = position % stages;
+            let (row, column) = self.tile_rows(tile, block, position);
+            let first_k = block * self.target.tile_k;
+            let mut a = self.tile(memory, true, row, first_k);
+            let mut b = self.tile(memory, false, column, first_k);
+            let fresh = self.has(Defect::StaleLag).filter(|_| stage == 0).map(|_| (a.clone(), b.clone()));
+            let stale = self.has(Defect::StaleStage).filter(|p| stage as i64 == p.number);
+            let stale = stale.or(self.has(Defect::StaleLag).filter(|_| stage == 0));
+            if let (Some(p), Some((old_a, old_b))) = (stale, &ring[stage]) {
+                if p.sides.0 {
+                    a.clone_from(old_a);
+                }
+                if p.sides.1 {
+                    b.clone_from(old_b);
+                }
+            }
+            if self.has(Defect::RaceStale).is_some()
+                && self.random.chance(30)
+                && let Some((old, _)) = &ring[stage]
+            {
+                a.clone_from(old);
+            }
+            let last = position + 1 == blocks.len();
+            if last && self.has(Defect::RaceEarlyEpilogue).is_some() && self.random.chance(40) {
+                continue;
+            }
+            if position > 0 && self.has(Defect::FlagReset).is_some() {
+                sums.fill(0.0);
+                promoted.fill(0.0);
+            }
+            self.steps(&a, &b, &mut sums, &mut promoted, &mut since, last);
+            ring[stage] = Some(fresh.unwrap_or((a, b)));
+        }
+        sums.iter().zip(&promoted).map(|(s, p)| s + p).collect()
+    }
+
+    /// The instructions of one block of k.
+    fn steps(&self, a: &Tile, b: &Tile, sums: &mut [f64], promoted: &mut [f64], since: &mut usize, last: bool) {
+        let t = &self.target;
+        let (depth, step) = (t.tile_k, t.instruction_k);
+        let count = depth / step;
+        for s in 0..count {
+            if (s + 1 == count && self.has(Defect::SubtileTail).is_some())
+                || (s > 0 && self.has(Defect::OnlyFirstSlice).is_some())
+            {
+                continue;
+            }
+            let place = |is_a: bool| {
+                if self.on(Defect::SliceStuck, is_a).is_some() {
+                    0
+                } else if is_a && self.has(Defect::SliceReversed).is_some() {
+                    count - 1 - s
+                } else {
+                    s
+                }
+            };
+            let (from_a, from_b) = (place(true) * step, place(false) * step);
+            let sign = if (last && s + 1 == count && self.has(Defect::LastStepNegated).is_some())
+                || self.has(Defect::Negated).is_some()
+            {
+                -1.0
+            } else {
+                1.0
+            };
+            for (r, line) in sums.chunks_exact_mut(t.b.tile).enumerate() {
+                let a = &a[r * depth + from_a..][..step];
+                if a.iter().all(|x| *x == 0.0) && b.iter().all(|x| x.is_finite()) {
+                    continue;
+                }
+                for (q, sum) in line.iter_mut().enumerate() {
+                    let b = &b[q * depth + from_b..][..step];
+                    let mut part = 0.0;
+                    for (x, y) in a.iter().zip(b) {
+                        part += x * y;
+                    }
+                    *sum = self.keep(*sum + sign * part);
+                }
+            }
+            *since += step;
+            if let Some(window) = t.promote
+                && self.has(Defect::NotPromoted).is_none()
+                && *since % window == 0
+            {
+                for (sum, total) in sums.iter_mut().zip(promoted.iter_mut()) {
+                    *total = f64::from((*total + *sum) as f32);
+                    *sum = 0.0;
+                }
+            }
+        }
+    }
+
+    /// What the accumulator keeps of a sum.
+    fn keep(&self, sum: f64) -> f64 {
+        if self.has(Defect::SumF16).is_some() {
+            return f64::from(half::f16::from_f64(sum));
+        }
+        if self.has(Defect::SumBf16).is_some() {
+            return f64::from(half::bf16::from_f64(sum));
+        }
+        if self.has(Defect::SumI16).is_some() {
+            return f64::from(sum as i64 as i16);
+        }
+        if self.has(Defect::SumSaturates).is_some() {
+            return sum.clamp(-20_000.0, 20_000.0);
+        }
+        if self.has(Defect::SumDropsBits).is_some() {
+            return cut(sum, 9);
+        }
+        match self.target.accumulator_bits {
+            31 => sum,
+            bits => cut(sum, bits),
+        }
+    }
+
+    fn launch(&mut self, memory: &Memory) -> Output {
+        let (rows, columns) = (self.target.a.tiles(), self.target.b.tiles());
+        let size = self.target.a.tile * self.target.b.tile;
+        let mut output = Output::new(&self.target, memory.inputs.before);
+        let mut carry = vec![0.0; size];
+        let mut before: Option<(usize, usize)> = None;
+        let column = |n: usize| (0..self.target.k).map(|k| memory.inputs.b.get(n, k)).sum();
+        let sums: Vec<f64> =
+            if self.target.has_zero_point() { (0..self.target.n()).map(column).collect() } else { vec![] };
+        if self.target.splits > 1 && self.has(Defect::WorkspaceStale).is_none() {
+            self.workspace.fill(0.0);
+        }
+        for tile_n in 0..columns {
+            for tile_m in 0..rows {
+                let tile = (tile_m, tile_n);
+                let mut total = Vec::new();
+                for split in 0..self.target.splits {
+                    let begin = if self.has(Defect::NotCleared).is_some() { carry.clone() } else { vec![0.0; size] };
+                    let sums = self.mainloop(memory, tile, split, begin);
+                    carry.clone_from(&sums);
+                    total = self.reduce(total, sums, split, tile);
+                }
+                if self.target.splits > 1 && self.has(Defect::SplitMissing).is_none() {
+                    let at = (tile_n * rows + tile_m) * size;
+                    total = self.workspace[at..at + size].to_vec();
+                }
+                let context = Context { device: self, inputs: &memory.inputs, sums: &sums, tile };
+                let values: Vec<f64> = total.iter().enumerate().map(|(i, sum)| context.value(*sum, i)).collect();
+                if let Some(previous) = before
+                    && self.has(Defect::RaceStore).is_some()
+                    && self.random.chance(50)
+                {
+                    output.store(self, &values, previous);
+                }
+                output.store(self, &values, tile);
+                before = Some(tile);
+            }
+        }
+        output
+    }
+
+    fn reduce(&mut self, total: Vec<f64>, sums: Vec<f64>, split: usize, tile: (usize, usize)) -> Vec<f64> {
+        if self.target.splits == 1 || self.has(Defect::SplitMissing).is_some() {
+            return if split + 1 == self.target.splits || total.is_empty() { sums } else { total };
+        }
+        let at = (tile.1 * self.target.a.tiles() + tile.0) * sums.len();
+        for (kept, sum) in self.workspace[at..at + sums.len()].iter_mut().zip(&sums) {
+            *kept = f64::from((*kept + sum) as f32);
+        }
+        sums
+    }
+
+    /// The steps of the contract.
+    pub(super) fn steps_of_contract(&self) -> &[Step] {
+        &self.target.epilogue
+    }
+
+    /// What a value becomes in the output's type.
+    pub(super) fn to_output(&self, x: f64, rounding: format::Rounding, saturate: bool) -> f64 {
+        format::convert(self.target.out, x, rounding, saturate)
+    }
+}

@@ -1,0 +1,104 @@
+//! The simulated store, with its masks, and what a launch leaves in memory.
+
+use crate::judge::diagnosis::format;
+use crate::judge::diagnosis::target::Target;
+use crate::model::RawLaunch;
+
+use super::defects::Defect as D;
+use super::device::Device;
+
+/// Elements of guard behind the output.
+const GUARD: usize = 4096;
+
+/// The output's memory.
+pub(super) struct Output {
+    values: Vec<f64>,
+    written: Vec<bool>,
+    storage: usize,
+}
+
+impl Output {
+    pub(super) fn new(target: &Target, before: f64) -> Self {
+        let storage = target.storage();
+        Output { values: vec![before; storage + GUARD], written: vec![false; storage + GUARD], storage }
+    }
+
+    fn write(&mut self, address: usize, value: f64) {
+        if address < self.values.len() {
+            self.values[address] = value;
+            self.written[address] = true;
+        }
+    }
+
+    /// Writes one tile of values.
+    pub(super) fn store(&mut self, device: &Device, values: &[f64], tile: (usize, usize)) {
+        let t = &device.target;
+        let (rows, columns) = (t.a.tile, t.b.tile);
+        let has = |defect| device.has(defect);
+        if has(D::TileUnwritten).is_some_and(|p| p.tile == tile) {
+            return;
+        }
+        let mut place = tile;
+        if has(D::StoreTileSwap).is_some() {
+            let swap = |i: usize| if i < 2 { 1 - i } else { i };
+            if t.b.tiles() > 1 { place.1 = swap(tile.1) } else { place.0 = swap(tile.0) }
+        }
+        let leading = (t.out_leading as i64 + has(D::OutStride).map_or(0, |p| p.number)).max(1) as usize;
+        let rows_end = if has(D::RowTail).is_some() { t.m() / 8 * 8 } else { t.m() };
+        let columns_end = if has(D::ColumnTail).is_some() { t.n() / 8 * 8 } else { t.n() };
+        let everywhere = has(D::Unmasked).is_some();
+        for i in 0..rows * columns {
+            let (r, c) = (i / columns, i % columns);
+            let (mut from_r, mut from_c) = (r, c);
+            if has(D::StoreTransposed).is_some() {
+                (from_r, from_c) = (c, r);
+            }
+            if has(D::ColumnPairs).is_some() {
+                from_c = c ^ 1;
+            }
+            if has(D::ColumnRotated).is_some() {
+                from_c = (c + 3) % columns;
+            }
+            if has(D::RowXor4).is_some() {
+                from_r = r ^ 4;
+            }
+            if has(D::RowInterleave).is_some() {
+                from_r = r / 16 * 16 + (r % 2) * 8 + (r % 16) / 2;
+            }
+            let (m, n) = (place.0 * rows + r, place.1 * columns + c);
+            let half = has(D::HalfUnwritten).is_some() && c >= columns / 2;
+            let last = has(D::LastRowUnwritten).is_some() && r + 1 == rows;
+            let first = has(D::FirstRowOfTileUnwritten).is_some() && r == 0;
+            if half || last || first || !(everywhere || (m < rows_end && n < columns_end)) {
+                continue;
+            }
+            self.write(m * leading + n, values[from_r * columns + from_c]);
+        }
+    }
+
+    /// The launch as the executable would write it.
+    pub(super) fn raw(self, target: &Target, probe: u32, launch: u32) -> RawLaunch {
+        let bytes = target.out.bits() as usize / 8;
+        let mut storage = Vec::with_capacity(self.storage * bytes);
+        let mut mask = vec![0_u8; self.storage.div_ceil(8)];
+        for i in 0..self.storage {
+            let code = format::code(target.out, self.values[i]);
+            storage.extend_from_slice(&code.to_le_bytes()[..bytes]);
+            mask[i / 8] |= u8::from(self.written[i]) << (i % 8);
+        }
+        let beyond = self.written[self.storage..].iter().filter(|w| **w).count();
+        RawLaunch {
+            probe,
+            launch,
+            cuda_error: false,
+            element: target.out,
+            rows: target.m() as u64,
+            columns: target.n() as u64,
+            leading_dimension: target.out_leading as u64,
+            guard_hits: (beyond * bytes) as u64,
+            input_hits: 0,
+            storage,
+            mask,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! From a contract and a failing ladder to a verdict, on outputs that are predicted for a fault.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use krepro::judge::diagnosis::knobs::{Knobs, SideKnobs};
+use krepro::judge::diagnosis::target::Target;
+use krepro::judge::diagnosis::{Next, next};
+use krepro::judge::{Context, diagnosed, ladder};
+use krepro::model::{
+    Accumulator, Answer, Contract, ElementType, EpilogueStep, Event, Fact, Findings, Major, Metrics, Operand, Origin,
+    Outcome, OutputRole, Role, RungResult, RungStatus, Stage, Tile,
+};
+use krepro::report;
+use krepro::selftest::predicted;
+
+fn given<T>(value: T) -> Fact<T> {
+    Fact::given(value, "test")
+}
+
+fn operand(role: Role, rows: u64, columns: u64) -> Operand {
+    Operand {
+        role: given(role),
+        element: given(ElementType::Bf16),
+        rows: given(rows),
+        columns: given(columns),
+        leading_dimension: given(columns),
+        major: given(Major::K),
+        binding: role.name().to_owned(),
+    }
+}
+
+fn contract() -> Contract {
+    Contract {
+        m: given(16),
+        n: given(80),
+        k: given(256),
+        accumulator: given(Accumulator::F32TensorCore),
+        output: given(OutputRole::Out),
+        padding_zero: given(false),
+        epilogue: vec![
+            given(EpilogueStep::Round { to: ElementType::Bf16 }),
+            given(EpilogueStep::Add { operand: Role::Residual }),
+            given(EpilogueStep::Round { to: ElementType::Bf16 }),
+        ],
+        operands: vec![
+            operand(Role::A, 16, 256),
+            operand(Role::B, 80, 256),
+            operand(Role::Out, 16, 80),
+            operand(Role::Residual, 16, 80),
+        ],
+        tile: Tile { k: Some(given(64)), n: Some(given(64)), m: Some(given(16)), stages: Some(given(3)) },
+    }
+}
+
+/// The ladder's answer with a failing rung, or with none.
+fn answer(contract: &Contract, fails: bool) -> Answer {
+    let rung = RungResult {
+        name: "integers".into(),
+        status: if fails { RungStatus::Fail } else { RungStatus::Pass },
+        why: String::new(),
+        launches: 2,
+        deterministic: true,
+        metrics: Some(Metrics { exact: true, elements: 1280, wrong: u64::from(fails), ..Metrics::default() }),
+        failures: vec![],
+        milliseconds: 0.0,
+    };
+    let exit = i32::from(fails);
+    let end = Event::End { exit, passed: 1 - exit as u32, failed: exit as u32, skipped: 0 };
+    let context = Context { exit: Some(exit), ..Context::default() };
+    ladder(contract, &Findings::default(), &[Event::Rung(rung), end], None, &context).unwrap()
+}
+
+fn judged(contract: &Contract, knobs: &Knobs, fails: bool) -> Answer {
+    let target = Target::new(contract).unwrap();
+    let mut rounds = Vec::new();
+    loop {
+        match next(&target, 1, &rounds) {
+            Next::Run(plan) => rounds.push(predicted(&target, &plan, knobs)),
+            Next::Done(diagnosis) => return diagnosed(answer(contract, fails), contract, &diagnosis),
+        }
+    }
+}
+
+fn missing_block() -> Knobs {
+    let slots = (0..256_u32).filter(|k| k / 64 != 2).map(|k| (k, k)).collect();
+    Knobs { slots: Some(Arc::new(slots)), ..Knobs::default() }
+}
+
+fn transposed() -> Knobs {
+    Knobs { b: SideKnobs { affine: Some((1, 80, 0)), ..SideKnobs::default() }, ..Knobs::default() }
+}
+
+#[test]
+fn a_missing_block_of_k_is_a_verdict_with_its_place() {
+    let answer = judged(&contract(), &missing_block(), true);
+    let Outcome::Reproduced { verdict: Some(verdict) } = &answer.outcome else { panic!("{answer:?}") };
+    assert_eq!(
+        (verdict.stages.as_slice(), verdict.classes.as_slice()),
+        ([Stage::MmaAccumulate].as_slice(), ["K_BLOCK_MISSING".to_owned()].as_slice())
+    );
+    assert!(verdict.cause.contains("k from 128 to 192") && verdict.held_out >= 3 * 1280, "{verdict:?}");
+    let text = report::text(&answer);
+    assert!(text.contains("VERDICT: MMA accumulate, K_BLOCK_MISSING") && text.contains("is summed 0"), "{text}");
+    assert_eq!(answer.structure.unwrap().pattern.split(':').next(), Some("uniform"));
+}
+
+#[test]
+fn a_class_that_contradicts_an_assumed_field_is_a_draft() {
+    let mut assumed = contract();
+    assumed.operands[1].major.origin = Origin::Assumed { why: "weights are usually row-major".into() };
+    let Outcome::Draft { confounds } = judged(&assumed, &transposed(), true).outcome else { panic!() };
+    assert!(
+        confounds.iter().any(|c| c.text.contains("b.major is assumed") && c.text.contains("TRANSPOSED_OPERAND")),
+        "{confounds:?}"
+    );
+    let answer = judged(&contract(), &transposed(), true);
+    assert!(matches!(answer.outcome, Outcome::Reproduced { verdict: Some(_) }));
+}
+
+#[test]
+fn probes_that_all_agree_are_evidence_and_change_nothing() {
+    let answer = judged(&contract(), &Knobs::default(), false);
+    assert_eq!(answer.outcome, Outcome::NotReproduced);
+    assert!(answer.evidence.iter().any(|e| e.contains("bit for bit")));
+    assert!(answer.structure.is_none());
+}
+
+#[test]
+fn a_fault_that_the_ladder_has_not_seen_is_reproduced_by_the_probes() {
+    let answer = judged(&contract(), &missing_block(), false);
+    assert!(matches!(answer.outcome, Outcome::Reproduced { verdict: Some(_) }));
+}
