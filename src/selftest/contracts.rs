@@ -15,7 +15,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -25,7 +25,7 @@ impl Random {
 
     /// Uniform in 0..count.
     pub fn below(&mut self, count: usize) -> usize {
-        (self.next() >> 33) as usize % count.max(1)
+        (self.word() >> 33) as usize % count.max(1)
     }
 
     /// Uniform in low..=high.

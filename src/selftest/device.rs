@@ -36,7 +36,7 @@ impl Device {
     /// A kernel for `target` with these defects.
     pub fn new(target: Target, swizzle: u32, defects: Vec<Planted>, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let fixed = random.next();
+        let fixed = random.word();
         let size = target.a.padded() * target.b.padded();
         Device { workspace: vec![0.0; size], target, defects, swizzle, random, fixed }
     }
@@ -232,7 +232,7 @@ impl Device {
             *since += step;
             if let Some(window) = t.promote
                 && self.has(Defect::NotPromoted).is_none()
-                && *since % window == 0
+                && (*since).is_multiple_of(window)
             {
                 for (sum, total) in sums.iter_mut().zip(promoted.iter_mut()) {
                     *total = f64::from((*total + *sum) as f32);

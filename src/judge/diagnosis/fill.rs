@@ -45,7 +45,7 @@ pub fn raw(fill: &Fill, element: ElementType, columns: u64, r: u64, c: u64) -> O
         Fill::Uniform { low, high, seed } => low + (high - low) * ((hash(seed, r, c) >> 40) as f64 / 16_777_216.0),
         Fill::Outlier { seed, scale } => {
             let x = gaussian(seed, scale, r, c);
-            if hash(seed.wrapping_add(3), r, c) % 200 == 0 { x * 64.0 } else { x }
+            if hash(seed.wrapping_add(3), r, c).is_multiple_of(200) { x * 64.0 } else { x }
         }
         Fill::OneHot { stride, offset, value } => {
             let hot = (u128::from(r) * u128::from(stride) + u128::from(offset)) % u128::from(columns.max(1));

@@ -276,7 +276,7 @@ pub fn scale_knobs(evidence: &Evidence<'_>, is_a: bool) -> Option<SideKnobs> {
             for q in 0..t.n() {
                 let (row, other) = if is_a { (r, q) } else { (q, r) };
                 let column = hot_column(planes[0], hot, t.k, other);
-                if column % half != 0 {
+                if !column.is_multiple_of(half) {
                     continue;
                 }
                 let found = places.get(&key(&mut outputs.iter().map(|o| o[r * t.n() + q])))?;

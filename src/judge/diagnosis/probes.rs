@@ -321,8 +321,7 @@ impl<'a> Builder<'a> {
         self.add(Kind::Accumulator, 0, fills.clone(), Padding::Zero, 1);
         // Signs cancel: a small sum after large partial ones shows lost bits in any output.
         if signed(t.b.element) && signed(t.a.element) {
-            let draw = |seed| Fill::Integers { low: -size, high: size, seed };
-            fills[0].1 = draw(self.seed(62));
+            fills[0].1 = Fill::Integers { low: -size, high: size, seed: self.seed(62) };
             self.add(Kind::Accumulator, 1, fills, Padding::Zero, 1);
         }
     }

@@ -91,13 +91,13 @@ mod tests {
             "#define INSTANCE(RET, M, N, SM) \\\n  template RET run<M, N, Tile##SM>( \\\n      void *, int);\n#define OTHER(x) x\n",
         );
         let call = Source::new("gen.cu", "#include \"gemm.h\"\nnamespace a {\nINSTANCE(int, 64, (1 + 2), _1SM)\n}\n");
-        let text = expand(&call, &[header.clone()]).unwrap();
+        let text = expand(&call, std::slice::from_ref(&header)).unwrap();
         assert_eq!(text.name(), "gen.cu (INSTANCE expanded)");
         let found = parse_text(&text, &Select::default()).unwrap();
         assert_eq!(found.kernel.value, "run");
         let arguments: Vec<_> = found.template_arguments.iter().map(|p| p.value.as_str()).collect();
         assert_eq!(arguments, ["64", "(1 + 2)", "Tile_1SM"]);
-        assert!(expand(&Source::new("-", "UNHEARD(1)"), &[header.clone()]).is_none());
+        assert!(expand(&Source::new("-", "UNHEARD(1)"), std::slice::from_ref(&header)).is_none());
         assert!(expand(&Source::new("-", "INSTANCE(1)"), &[header]).is_none());
     }
 }
