@@ -18,7 +18,7 @@ use crate::store::Folder;
 #[group(id = "form", required = true, multiple = true)]
 pub struct Export {
     /// The reproducer's folder
-    #[arg(group = "dir")]
+    #[arg(group = "folder")]
     dir: Utf8PathBuf,
     /// Write a Cargo package into this folder
     #[arg(long, value_name = "DIR", group = "form")]
