@@ -54,6 +54,6 @@ fn memory_is_bounded_by_what_can_be_chosen_and_not_by_the_log() {
     let (peak, answer) = read(32, env!("CARGO_BIN_EXE_krepro"));
     eprintln!("16 MiB of log: {small} KiB at most; 32 MiB: {peak} KiB");
     assert!(peak < 64 << 10 && peak < small + (8 << 10), "{small} and {peak} KiB");
-    assert!(answer["beyond"].as_u64().unwrap() > 5_000, "{}", answer["beyond"]);
+    assert!(answer["beyond"].as_u64().unwrap() > 1_000, "{}", answer["beyond"]);
     assert_eq!(answer["command"]["sources"][0], "k0.cu");
 }

@@ -3,6 +3,8 @@
 mod paths;
 mod text;
 
+use std::io::Write as _;
+
 use camino::Utf8PathBuf;
 use serde_json::json;
 
@@ -84,11 +86,10 @@ impl Flags {
                 writeln!(session.out(), "{}", words.join(" "))?;
             }
             Format::Args => {
-                let end = if self.null { b"\0" } else { b"\n" };
-                for argument in &recovered.command.arguments {
-                    session.out().write_all(argument.text.as_bytes())?;
-                    session.out().write_all(end)?;
-                }
+                let end = if self.null { "\0" } else { "\n" };
+                let text: String = recovered.command.arguments.iter().flat_map(|a| [a.text.as_str(), end]).collect();
+                // The session's writer takes control characters out where colours are off; NULs are meant here.
+                std::io::stdout().lock().write_all(text.as_bytes())?;
             }
         }
         if format != Format::Json {

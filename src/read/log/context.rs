@@ -221,6 +221,10 @@ pub fn is_brace(bytes: &[u8]) -> bool {
 /// A folder that is named in the line of a command: `cd DIR && …`, or beside it in a JSON object.
 pub fn folder_of(text: &Mapped, command: Position) -> Option<String> {
     let bytes = text.bytes();
+    let named = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
+    if !named(b"cd ") && !named(b"\"directory\"") {
+        return None;
+    }
     let at = (0..bytes.len()).find(|i| text.position(*i) >= command).unwrap_or(bytes.len());
     json_folder(text, at).or_else(|| {
         let start = memchr::memmem::rfind(&bytes[..at], b"cd ")?;
@@ -229,8 +233,8 @@ pub fn folder_of(text: &Mapped, command: Position) -> Option<String> {
             return None;
         }
         let words = decode::shell(text, start + 3, decode::Stop::default());
-        let joined =
-            bytes[words.end..at].trim_ascii_start().starts_with(b"&&") || bytes[words.end..at].starts_with(b";");
+        let between = bytes.get(words.end..at).unwrap_or_default();
+        let joined = between.trim_ascii_start().starts_with(b"&&") || between.starts_with(b";");
         (words.words.len() == 1 && joined).then(|| words.words[0].text.clone())
     })
 }

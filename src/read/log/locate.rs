@@ -151,9 +151,9 @@ const LAUNCHERS: [&str; 20] = [
 fn launchers(text: &Mapped, from: usize, start: usize) -> Vec<Word> {
     let before = &text.bytes()[from..start];
     let operator = before.iter().rposition(|b| matches!(b, b'&' | b';' | b'|' | b'(' | b'`')).map_or(0, |i| i + 1);
-    let words = decode::shell(text, from + operator, Stop::default()).words;
-    let limit = text.position(start);
-    let words: Vec<Word> = words.into_iter().take_while(|w| w.at < limit).collect();
+    let mut head = Mapped::new();
+    head.push_range(text, from + operator..start);
+    let words = decode::shell(&head, 0, Stop::default()).words;
     let first = words.iter().position(|w| {
         secrets::assigned(&w.text).is_some() || LAUNCHERS.contains(&w.text.rsplit('/').next().unwrap_or_default())
     });

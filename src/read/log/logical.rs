@@ -30,6 +30,8 @@ pub struct Logical {
     pub lines: Vec<Line>,
     /// Where a break inside a word was closed.
     pub mended: Vec<Position>,
+    /// Its commands, where joining the lines has found them already.
+    pub found: Option<Vec<Located>>,
 }
 
 /// Whether a shell would read on: an odd number of backslashes at the end.
@@ -56,7 +58,11 @@ pub fn logical<R: BufRead>(line: Line, before: &Line, lines: &mut Lines<R>) -> i
     }
     list_of_lines(&mut out, lines)?;
     while !out.full() {
-        let Some(joint) = broken(&out, lines.peek(0)?) else { break };
+        let found = locate::commands(&out.text, out.from);
+        let Some(joint) = broken(&out, &found, lines.peek(0)?) else {
+            out.found = Some(found);
+            break;
+        };
         let Some(next) = take(lines)? else { break };
         out.mend(next, joint);
     }
@@ -150,9 +156,8 @@ fn list_of_lines<R: BufRead>(out: &mut Logical, lines: &mut Lines<R>) -> io::Res
 }
 
 /// Whether the last command runs on in the next line, and how the two are joined.
-fn broken(out: &Logical, next: Option<&Line>) -> Option<Joint> {
+fn broken(out: &Logical, found: &[Located], next: Option<&Line>) -> Option<Joint> {
     let next = next?;
-    let found = locate::commands(&out.text, out.from);
     let last = found.last()?;
     let peeled = out.peeled(next);
     let text = peeled.bytes();

@@ -57,8 +57,9 @@ pub fn scan<R: BufRead>(stream: R, options: &Options) -> io::Result<Scan> {
     let (mut count, mut bytes) = (0, 0);
     while lines.next_into(&mut line)? {
         if scanner.matters(&line.bytes) {
-            let whole = logical(std::mem::take(&mut line), &before, &mut lines)?;
-            scanner.line(&whole);
+            let mut whole = logical(std::mem::take(&mut line), &before, &mut lines)?;
+            let found = whole.found.take();
+            scanner.line(&whole, found);
             before = whole.lines.into_iter().next_back().unwrap_or_default();
         } else {
             std::mem::swap(&mut line, &mut before);
@@ -95,7 +96,7 @@ impl Scanner<'_> {
             || self.ninja.matters(bytes)
     }
 
-    fn line(&mut self, line: &Logical) {
+    fn line(&mut self, line: &Logical, found: Option<Vec<Located>>) {
         let bytes = line.text.bytes();
         let body = &bytes[line.from..];
         if self.ninja.matters(bytes)
@@ -119,7 +120,9 @@ impl Scanner<'_> {
         {
             return self.command(located, &line.text, line);
         }
-        self.commands(&line.text, line.from, line);
+        for located in found.unwrap_or_else(|| locate::commands(&line.text, line.from)) {
+            self.command(located, &line.text, line);
+        }
     }
 
     fn sub_command(&mut self, line: &Logical) {
