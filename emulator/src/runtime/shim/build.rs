@@ -4,6 +4,7 @@ use super::sources::{self, Library};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why there is no shim.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,9 @@ pub enum ShimError {
     },
 }
 
+/// Drafts of this process, so that its threads do not build in one folder.
+static DRAFTS: AtomicU64 = AtomicU64::new(0);
+
 /// The folder with `libcudart.so.13` and `libcuda.so.1`, under `cache_dir`; built by `host_compiler` (any C or C++
 /// compiler with GCC's options) unless it is there already.
 ///
@@ -48,7 +52,8 @@ pub fn build(host_compiler: &Path, cache_dir: &Path) -> Result<PathBuf, ShimErro
         return Ok(folder);
     }
     // Built aside and renamed, so that the folder is there whole or not at all.
-    let draft = cache_dir.join(format!("cpu-backend-{}.{}", sources::identity(), std::process::id()));
+    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let draft = cache_dir.join(format!("cpu-backend-{}.{}.{number}", sources::identity(), std::process::id()));
     let made = build_in(&draft, host_compiler).and_then(|()| match std::fs::rename(&draft, &folder) {
         Err(_) if folder.is_dir() => Ok(()), // another krepro was faster
         other => other.map_err(|source| ShimError::File { path: folder.clone(), source }),
