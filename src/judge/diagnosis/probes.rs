@@ -238,7 +238,10 @@ impl<'a> Builder<'a> {
                 self.add(Kind::ScaleB, digit as usize, with(unit(1.0), vec![(Role::ScaleB, fill)]), Padding::Zero, 1);
             }
         }
-        self.add(Kind::Alpha, 0, with(unit(1.0), vec![(Role::Alpha, constant(4.0))]), Padding::Zero, 1);
+        // Only what the kernel takes can be filled.
+        if t.uses(Tensor::Alpha) {
+            self.add(Kind::Alpha, 0, with(unit(1.0), vec![(Role::Alpha, constant(4.0))]), Padding::Zero, 1);
+        }
         let order = vec![
             (Role::Alpha, constant(4.0)),
             (Role::Bias, constant(3.0)),
