@@ -53,7 +53,7 @@ fn multiply(c: &mut [f64], a: &[f64], b: &[f64], (rows, columns, depth): (usize,
     assert!(a.len() >= rows * depth && b.len() >= columns * depth && c.len() >= rows * columns);
     // SAFETY: the three slices hold rows × depth, columns × depth and rows × columns elements with these strides.
     unsafe {
-        gemm::gemm(
+        gemm_f64::gemm::f64::get_gemm_fn()(
             rows,
             columns,
             depth,
@@ -72,7 +72,7 @@ fn multiply(c: &mut [f64], a: &[f64], b: &[f64], (rows, columns, depth): (usize,
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            gemm_common::Parallelism::None,
         );
     }
 }
