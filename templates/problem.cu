@@ -1,10 +1,10 @@
 <$ for note in notes $>// <@ note | comment @>
 <$ endfor $>inline const Operand operands[] = {
-<$ for o in operands $>    {Role::<@ o.role @>, Element::<@ o.element @>, <@ o.rows @>, <@ o.columns @>, <@ o.leading_dimension @>, Major::<@ o.major @>},
+<$ for o in operands $>    {Role::<@ o.role @>, Element::<@ o.element @>, <@ o.rows @>, <@ o.columns @>, <@ o.leading_dimension @>, Major::<@ o.major @>, <@ o.swizzled @>},
 <$ endfor $>};
 
 <$ if steps $>inline const Step epilogue[] = {
-<$ for s in steps $>    {Does::<@ s.does @>, Element::<@ s.to @>, Role::<@ s.operand @>},
+<$ for s in steps $>    {Does::<@ s.does @>, Element::<@ s.to @>, Role::<@ s.operand @>, Role::<@ s.factor @>},
 <$ endfor $>};
 
 <$ endif $><$ if descriptors $>inline const Descriptor descriptors[] = {
@@ -20,6 +20,7 @@
     <@ m @>, <@ n @>, <@ k @>,
     <@ tile_m @>, <@ tile_n @>, <@ tile_k @>,
     Accumulator::<@ accumulator @>,
+    <@ promotion @>,
     <@ accumulates @>,
     <@ padding_zero @>,
     operands, <@ operands | length @>,

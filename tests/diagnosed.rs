@@ -27,6 +27,7 @@ fn operand(role: Role, rows: u64, columns: u64) -> Operand {
         columns: given(columns),
         leading_dimension: given(columns),
         major: given(Major::K),
+        layout: None,
         binding: role.name().to_owned(),
     }
 }
@@ -50,7 +51,13 @@ fn contract() -> Contract {
             operand(Role::Out, 16, 80),
             operand(Role::Residual, 16, 80),
         ],
-        tile: Tile { k: Some(given(64)), n: Some(given(64)), m: Some(given(16)), stages: Some(given(3)) },
+        tile: Tile {
+            k: Some(given(64)),
+            n: Some(given(64)),
+            m: Some(given(16)),
+            stages: Some(given(3)),
+            ..Tile::default()
+        },
     }
 }
 

@@ -9,16 +9,18 @@ namespace krepro {
 // In the order of ElementType::ALL; observation files hold these numbers.
 enum class Element : std::uint32_t { bf16, f16, f32, tf32, e4m3, e5m2, e2m1, ue4m3, ue8m0, s8, u8, s32 };
 
-enum class Role : std::uint32_t { a, b, out, residual, bias, scale_a, scale_b, alpha };
+enum class Role : std::uint32_t { a, b, out, residual, bias, scale_a, scale_b, alpha, zero_point, beta };
 
-constexpr std::size_t role_count = 8;
+constexpr std::size_t role_count = 10;
 
 inline const char* role_name(Role role) {
-  static const char* const names[role_count] = {"a", "b", "out", "residual", "bias", "scale_a", "scale_b", "alpha"};
+  static const char* const names[role_count] = {"a",       "b",       "out",   "residual",   "bias",
+                                                  "scale_a", "scale_b", "alpha", "zero_point", "beta"};
   return names[static_cast<std::size_t>(role)];
 }
 
-// Element (r, c) lies at r * leading_dimension + c (Major::k) or at c * leading_dimension + r (Major::mn).
+// Element (r, c) lies at r * leading_dimension + c (Major::k) or at c * leading_dimension + r (Major::mn); swizzled scales lie in
+// tiles of 128 rows by 4 columns.
 enum class Major : std::uint32_t { k, mn };
 
 struct Operand {
@@ -28,17 +30,31 @@ struct Operand {
   std::uint64_t columns;
   std::uint64_t leading_dimension;
   Major major;
+  bool swizzled;
 };
 
 enum class Accumulator : std::uint32_t { f32_simt, f32_tensor_core, fp8_hopper, s32 };
 
-enum class Does : std::uint32_t { round, add, multiply, relu };
+enum class Does : std::uint32_t {
+  round,
+  add,
+  multiply,
+  add_product,
+  relu,
+  gelu,
+  gelu_tanh,
+  silu,
+  silu_gate_halves,
+  silu_gate_interleaved
+};
 
-// One step of the epilogue on the running value; `to` belongs to round, `operand` to add and multiply.
+// One step of the epilogue on the running value; `to` belongs to round, `operand` to add, multiply and add_product, `factor` to
+// add_product. A gate takes two columns of the accumulator: then b has 2 n rows.
 struct Step {
   Does does;
   Element to;
   Role operand;
+  Role factor;
 };
 
 // The arguments of cuTensorMapEncodeTiled. Dimension 0 is the contiguous one; strides count bytes, of dimensions 1 and up.
@@ -76,6 +92,7 @@ struct Problem {
   std::uint64_t tile_n;
   std::uint64_t tile_k;
   Accumulator accumulator;
+  std::uint64_t promotion;  // k after which a narrow accumulator is added to an f32 one; 0: never
   bool accumulates;   // adds to what the output holds
   bool padding_zero;  // the caller promises zeros between and beyond the logical elements
   const Operand* operands;
@@ -86,6 +103,13 @@ struct Problem {
   std::size_t descriptor_count;
   LaunchShape launch;
 };
+
+inline bool is_gate(Does does) { return does == Does::silu_gate_halves || does == Does::silu_gate_interleaved; }
+
+// Functions that no kernel computes exactly.
+inline bool is_approximate(Does does) {
+  return does == Does::gelu || does == Does::gelu_tanh || does == Does::silu || is_gate(does);
+}
 
 inline const Operand* find_operand(const Problem& problem, Role role) {
   for (std::size_t i = 0; i < problem.operand_count; ++i) {

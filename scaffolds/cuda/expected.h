@@ -17,6 +17,7 @@ struct Values {
 
 struct Expected {
   bool exact = false;              // every element must have the code
+  bool sums_exact = false;         // only an approximate function of the epilogue keeps it from being exact
   std::vector<double> value;       // without the contract's roundings
   std::vector<std::uint32_t> code; // with them
   std::vector<double> tolerance;   // largest |observed - value|; empty when exact
@@ -28,6 +29,15 @@ inline double accumulator_limit(Accumulator accumulator) {
     case Accumulator::s32: return 2147483648.0;
     default: return 16777216.0;
   }
+}
+
+// Whether no addition rounds, when every partial sum is at most `bound` and every product at most `largest`, in units of which all
+// products are multiples. A promoted accumulator holds `promotion` products at a time, and an f32 one their sums.
+inline bool sums_are_exact(const Problem& problem, double bound, double largest) {
+  if (problem.promotion == 0) return bound < accumulator_limit(problem.accumulator);
+  const double window = static_cast<double>(std::min(problem.promotion, problem.k)) * largest;
+  return std::min(bound, window) < accumulator_limit(problem.accumulator) &&
+         bound < accumulator_limit(Accumulator::f32_simt);
 }
 
 // Exponent of the lowest set bit of a finite number that is not zero.
@@ -70,21 +80,46 @@ KREPRO_DENSE inline Extent extent_of(const std::vector<float>& values, std::uint
   return extent;
 }
 
-// Bound on every partial sum of |a b| in any order, in units of which every product is a multiple: below the accumulator's
-// limit, no addition rounds.
-inline double partial_sum_bound(const Problem& problem, const Values& values) {
+// Bounds on every partial sum of |a b| in any order, and on every |a b|, in units of at most 1 of which every product is a multiple.
+struct Bounds {
+  double sum = 0;
+  double product = 0;
+};
+
+inline Bounds product_bounds(const Problem& problem, const Values& values) {
   const Extent a = extent_of(values[Role::a], problem.k);
   const Extent b = extent_of(values[Role::b], problem.k);
-  if (a.unit < -500 || b.unit < -500) return positive_infinity();
+  if (a.unit < -500 || b.unit < -500) return {positive_infinity(), positive_infinity()};
   const double bound = std::min(a.row_sum * b.largest, b.row_sum * a.largest);
-  return bound == 0 ? 0.0 : std::ldexp(bound, -(a.unit + b.unit));
+  if (bound == 0) return {};
+  const int unit = std::max(0, -(a.unit + b.unit));
+  return {std::ldexp(bound, unit), std::ldexp(a.largest * b.largest, unit)};
 }
 
-// A scale with more than one column (or fewer rows than its operand) belongs to blocks of its operand and acts within the sum.
+inline bool products_are_exact(const Problem& problem, const Values& values) {
+  const Bounds bounds = product_bounds(problem, values);
+  return sums_are_exact(problem, bounds.sum, bounds.product);
+}
+
+// The sum that a zero point takes from the products may be formed on its own, zero_point times the sum of b.
+inline bool zero_point_is_exact(const Problem& problem, const Values& values) {
+  if (values[Role::zero_point].empty()) return true;
+  const double zero_point = std::fabs(static_cast<double>(values[Role::zero_point][0]));
+  const Extent b = extent_of(values[Role::b], problem.k);
+  return b.unit >= 0 && zero_point * b.row_sum < accumulator_limit(problem.accumulator);
+}
+
+// A scale with more than one column, or fewer rows than its operand, or that no step of the epilogue multiplies by, belongs to
+// blocks of its operand and acts within the sum.
 inline bool is_block_scale(const Problem& problem, Role role) {
   const Operand* scale = find_operand(problem, role);
   if (scale == nullptr || (role != Role::scale_a && role != Role::scale_b)) return false;
-  return scale->columns > 1 || scale->rows < (role == Role::scale_a ? problem.m : problem.n);
+  const Operand* scaled = find_operand(problem, role == Role::scale_a ? Role::a : Role::b);
+  if (scale->columns > 1 || scale->rows < scaled->rows) return true;
+  for (std::size_t i = 0; i < problem.step_count; ++i) {
+    if (problem.epilogue[i].does == Does::multiply && problem.epilogue[i].operand == role) return false;
+  }
+  return true;
 }
 
 // Extent of a block when `count` elements are cut into `blocks`: the power of two that the field uses (16, 32, 128 ...).
@@ -94,16 +129,20 @@ inline std::uint64_t block_extent(std::uint64_t count, std::uint64_t blocks) {
   return extent;
 }
 
-// The operands with their block scales multiplied in. f32 holds the product of a narrow type and a power of two exactly.
+// The operands less their zero point and with their block scales multiplied in. f32 holds the product of a narrow type and a power
+// of two exactly.
 inline Values dequantised(const Problem& problem, const Values& values) {
   Values result;
   for (std::size_t i = 0; i < role_count; ++i) result.of[i] = values.of[i];
+  if (!values[Role::zero_point].empty()) {
+    for (float& value : result[Role::a]) value -= values[Role::zero_point][0];
+  }
   const Role scaled[2] = {Role::a, Role::b};
   const Role scales[2] = {Role::scale_a, Role::scale_b};
   for (int side = 0; side < 2; ++side) {
     if (!is_block_scale(problem, scales[side])) continue;
     const Operand& scale = *find_operand(problem, scales[side]);
-    const std::uint64_t rows = side == 0 ? problem.m : problem.n;
+    const std::uint64_t rows = find_operand(problem, scaled[side])->rows;
     const std::uint64_t high = block_extent(rows, scale.rows);
     const std::uint64_t wide = block_extent(problem.k, scale.columns);
     for (std::uint64_t row = 0; row < rows; ++row) {
@@ -125,12 +164,17 @@ inline double accumulation_error(const Problem& problem, double sum, double s1, 
   const unsigned bits = a == nullptr ? 16 : format_of(a->element).bits;
   const bool narrow = problem.accumulator == Accumulator::fp8_hopper;
   const double step = bits >= 32 ? 8.0 : bits == 16 ? 16.0 : 32.0;
-  const double steps = std::ceil(k / step);
+  const double window = problem.promotion == 0 ? k : std::min(k, static_cast<double>(problem.promotion));
+  const double windows = std::ceil(k / window);  // each of them sums a share of everything
+  const double steps = std::ceil(window / step);
   const double cut = std::ldexp(1.0, narrow ? -13 : -25);
   const double result = std::ldexp(1.0, narrow ? -13 : -23);
   const double share = s1 > 0 ? std::fabs(sum) / s1 : 0.0;
-  return typical * (6.0 * std::sqrt(steps * (step / 3.0 * cut * cut + result * result / 3.0)) + steps * result / 2.0 +
-                    share * steps * step * cut / 2.0);
+  const double typical_of_window = std::min(s1 / windows, std::fabs(sum) / windows + 6.0 * s2 / std::sqrt(windows));
+  const double spread = 6.0 * std::sqrt(windows * steps * (step / 3.0 * cut * cut + result * result / 3.0));
+  const double drift = windows * (steps * result / 2.0 + share * steps * step * cut / 2.0);
+  const double promoted = windows > 1.0 ? 6.0 * std::sqrt(windows) * std::ldexp(typical, -24) : 0.0;
+  return typical_of_window * (spread + drift) + promoted;
 }
 
 inline double operand_value(const Values& values, const Problem& problem, Role role, std::uint64_t row,
@@ -140,8 +184,8 @@ inline double operand_value(const Values& values, const Problem& problem, Role r
   switch (role) {
     case Role::residual: return value[row * problem.n + column];
     case Role::bias:
-    case Role::scale_b: return value[column];
-    case Role::scale_a: return value[row];
+    case Role::scale_b: return value[std::min<std::size_t>(column, value.size() - 1)];
+    case Role::scale_a: return value[std::min<std::size_t>(row, value.size() - 1)];
     default: return value[0];
   }
 }
@@ -160,7 +204,31 @@ inline double rounded(Element element, double value) {
 // Relu without a comparison that -ffast-math may turn round for NaN.
 inline double relu(double value) { return is_nan(value) ? value : (bits_of<std::uint64_t>(value) >> 63) != 0 ? 0.0 : value; }
 
-inline void take_step(const Step& step, double operand, Walked& walked) {
+inline double silu(double value) { return value / (1.0 + std::exp(-value)); }
+
+inline double activation(Does does, double value) {
+  if (does == Does::gelu) return value * std::erfc(-value * 0.70710678118654752440) / 2.0;
+  if (does == Does::silu) return silu(value);
+  return value / 2.0 * (1.0 + std::tanh(0.79788456080286535588 * (value + 0.044715 * value * value * value)));
+}
+
+// Error of the functions themselves as kernels compute them, relative to their argument: __expf and erff, or tanh.approx.
+inline double activation_unit(Does does) { return std::ldexp(1.0, does == Does::gelu_tanh ? -11 : -20); }
+
+// gate and up become one value. |d silu / d x| is below 1.1.
+inline Walked gated(const Walked& gate, const Walked& up) {
+  Walked result;
+  const double opened = silu(gate.value);
+  const double opened_error = 1.1 * gate.error + activation_unit(Does::silu) * std::fabs(gate.value);
+  result.value = opened * up.value;
+  result.error = opened_error * (std::fabs(up.value) + up.error) + std::fabs(opened) * up.error +
+                 std::ldexp(std::fabs(result.value), -24);
+  result.followed = rounded(Element::f32, rounded(Element::f32, silu(gate.followed)) * up.followed);
+  return result;
+}
+
+// `operand` and `factor` are the values at the element that the step's roles have there.
+inline void take_step(const Step& step, double operand, double factor, Walked& walked) {
   const double unit = std::ldexp(1.0, -24);
   switch (step.does) {
     case Does::round: {
@@ -184,54 +252,113 @@ inline void take_step(const Step& step, double operand, Walked& walked) {
       walked.error = walked.error * std::fabs(operand) + unit * std::fabs(walked.value);
       walked.followed = rounded(Element::f32, walked.followed * operand);
       break;
+    case Does::add_product:
+      walked.value += factor * operand;
+      walked.error += unit * (std::fabs(walked.value) + std::fabs(factor * operand) + walked.error);
+      walked.followed = rounded(Element::f32, walked.followed + factor * operand);
+      break;
     case Does::relu:
       walked.value = relu(walked.value);
       walked.followed = relu(walked.followed);
       break;
+    case Does::gelu:
+    case Does::gelu_tanh:
+    case Does::silu:
+      walked.error = 1.13 * walked.error + activation_unit(step.does) * std::fabs(walked.value);
+      walked.value = activation(step.does, walked.value);
+      walked.followed = rounded(Element::f32, activation(step.does, walked.followed));
+      break;
+    case Does::silu_gate_halves:
+    case Does::silu_gate_interleaved:
+      break;  // joins two columns, see walk_element
   }
+}
+
+// The sums of one launch: [m][width], width = rows of b.
+struct Sums {
+  std::uint64_t width = 0;
+  bool exact = false;
+  std::vector<double> sum;
+  std::vector<double> magnitudes;  // empty when exact, like the next one
+  std::vector<double> squares;
+};
+
+// One column of the accumulator, through the steps up to the gate or to the end.
+inline Walked walk_column(const Problem& problem, const Values& values, const Sums& sums, std::uint64_t row,
+                          std::uint64_t column, std::size_t& step) {
+  const std::uint64_t i = row * sums.width + column;
+  const double sum = sums.sum[i];
+  Walked walked = {sum, 0.0, problem.accumulator == Accumulator::s32 ? sum : rounded(Element::f32, sum)};
+  if (!sums.exact) walked.error = accumulation_error(problem, sum, sums.magnitudes[i], std::sqrt(sums.squares[i]));
+  for (step = 0; step < problem.step_count && !is_gate(problem.epilogue[step].does); ++step) {
+    const Step& next = problem.epilogue[step];
+    take_step(next, operand_value(values, problem, next.operand, row, column),
+              operand_value(values, problem, next.factor, row, column), walked);
+  }
+  return walked;
+}
+
+inline Walked walk_element(const Problem& problem, const Values& values, const Sums& sums, std::uint64_t row,
+                           std::uint64_t column) {
+  std::size_t step = 0;
+  std::size_t gate = 0;
+  while (gate < problem.step_count && !is_gate(problem.epilogue[gate].does)) ++gate;
+  if (gate == problem.step_count) return walk_column(problem, values, sums, row, column, step);
+  const bool halves = problem.epilogue[gate].does == Does::silu_gate_halves;
+  const std::uint64_t first = halves ? column : 2 * column;
+  const std::uint64_t second = halves ? column + problem.n : 2 * column + 1;
+  const Walked opened = walk_column(problem, values, sums, row, first, step);
+  Walked walked = gated(opened, walk_column(problem, values, sums, row, second, step));
+  for (++step; step < problem.step_count; ++step) {
+    const Step& next = problem.epilogue[step];
+    take_step(next, operand_value(values, problem, next.operand, row, column),
+              operand_value(values, problem, next.factor, row, column), walked);
+  }
+  return walked;
 }
 
 // `start` is what the output held, for kernels that add to it.
 inline Expected expect(const Problem& problem, const Values& stored, bool want_exact, double start) {
   Expected expected;
-  const bool blocks = is_block_scale(problem, Role::scale_a) || is_block_scale(problem, Role::scale_b);
-  const Values multiplied = blocks ? dequantised(problem, stored) : Values();
-  const Values& values = blocks ? multiplied : stored;
+  const bool changed = is_block_scale(problem, Role::scale_a) || is_block_scale(problem, Role::scale_b) ||
+                       !stored[Role::zero_point].empty();
+  const Values multiplied = changed ? dequantised(problem, stored) : Values();
+  const Values& values = changed ? multiplied : stored;
   const std::uint64_t m = problem.m;
   const std::uint64_t n = problem.n;
   const Element out = find_operand(problem, Role::out)->element;
-  std::vector<double> sum;
-  std::vector<double> s1;
-  std::vector<double> s2;
-  host_gemm(values[Role::a], values[Role::b], m, n, problem.k, Sum::products, sum);
-  const double bound = want_exact ? partial_sum_bound(problem, values) : positive_infinity();
-  expected.exact = bound < accumulator_limit(problem.accumulator);
-  if (expected.exact && problem.accumulates) {
-    expected.exact = bound + std::fabs(start) <= static_cast<double>(format_of(out).exact);
+  Sums sums;
+  sums.width = find_operand(problem, Role::b)->rows;
+  host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::products, sums.sum);
+  sums.exact = want_exact && products_are_exact(problem, values) &&
+               (!changed || (products_are_exact(problem, stored) && zero_point_is_exact(problem, stored)));
+  if (sums.exact && problem.accumulates) {
+    const double bound = product_bounds(problem, values).sum;
+    sums.exact = bound + std::fabs(start) <= static_cast<double>(format_of(out).exact);
   }
-  if (!expected.exact) {
-    host_gemm(values[Role::a], values[Role::b], m, n, problem.k, Sum::magnitudes, s1);
-    host_gemm(values[Role::a], values[Role::b], m, n, problem.k, Sum::squares, s2);
-    expected.tolerance.resize(m * n);
+  expected.sums_exact = expected.exact = sums.exact;
+  for (std::size_t i = 0; i < problem.step_count; ++i) {
+    if (is_approximate(problem.epilogue[i].does)) expected.exact = false;
   }
+  if (!sums.exact) {
+    host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::magnitudes, sums.magnitudes);
+    host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::squares, sums.squares);
+  }
+  if (!expected.exact) expected.tolerance.resize(m * n);
   expected.value.resize(m * n);
   expected.code.resize(m * n);
   parallel(m, 1 + 4096 / n, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t row = first; row < last; ++row) {
       for (std::uint64_t column = 0; column < n; ++column) {
         const std::uint64_t i = row * n + column;
-        Walked walked = {sum[i], 0.0, problem.accumulator == Accumulator::s32 ? sum[i] : rounded(Element::f32, sum[i])};
-        double spread = 0;
-        if (!expected.exact) {
-          spread = std::min(s1[i], std::fabs(sum[i]) + 6.0 * std::sqrt(s2[i]));
-          walked.error = accumulation_error(problem, sum[i], s1[i], std::sqrt(s2[i]));
-        }
-        for (std::size_t s = 0; s < problem.step_count; ++s) {
-          const Step& step = problem.epilogue[s];
-          take_step(step, operand_value(values, problem, step.operand, row, column), walked);
-        }
+        Walked walked = walk_element(problem, values, sums, row, column);
         if (problem.accumulates) {
           // Partial results are added one by one and rounded each time; how many is not known.
+          double spread = 0;
+          if (!sums.exact) {
+            const std::uint64_t at = row * sums.width + column;
+            spread = std::min(sums.magnitudes[at], std::fabs(sums.sum[at]) + 6.0 * std::sqrt(sums.squares[at]));
+          }
           walked.value += start;
           walked.error += 4.0 * ulp(format_of(out), std::fabs(walked.value) + spread + std::fabs(start));
           walked.followed = rounded(out, walked.followed + start);

@@ -47,11 +47,11 @@ class Ladder {
     return rungs_.back();
   }
 
-  // The largest V with k * V^2 below the accumulator's limit, at most 3; 0 when even all ones may be inexact.
+  // The largest V with which every sum of products of -V..V is exact, at most 3; 0 when even all ones may be inexact.
   std::int64_t alphabet() const {
     for (std::int64_t largest = 3; largest >= 1; --largest) {
-      const double bound = static_cast<double>(problem_.k) * static_cast<double>(largest * largest);
-      if (bound < accumulator_limit(problem_.accumulator)) return largest;
+      const double square = static_cast<double>(largest * largest);
+      if (sums_are_exact(problem_, static_cast<double>(problem_.k) * square, square)) return largest;
     }
     return 0;
   }
@@ -71,7 +71,9 @@ class Ladder {
       const Role role = problem_.operands[i].role;
       if (role == Role::residual || role == Role::bias) {
         set_fill(made, role, integers_fill(-8, 8, seed + i));
-      } else if (role == Role::scale_a || role == Role::scale_b || role == Role::alpha) {
+      } else if (role == Role::zero_point) {
+        set_fill(made, role, integers_fill(format(role).sign ? -3 : 0, 3, seed + i));
+      } else if (is_factor(role)) {
         Fill powers = integers_fill(-1, 1, seed + i);
         powers.kind = FillKind::powers;
         set_fill(made, role, powers);
@@ -98,7 +100,7 @@ class Ladder {
 
   void ones() {
     Rung& rung = add("ones");
-    if (static_cast<double>(problem_.k) >= accumulator_limit(problem_.accumulator)) rung.skip = too_long();
+    if (alphabet() == 0) rung.skip = too_long();
     Probe made = probe("ones");
     set_fill(made, Role::a, constant_fill(1));
     set_fill(made, Role::b, constant_fill(1));
@@ -123,7 +125,7 @@ class Ladder {
   void one_hot(Role role) {
     const Role other = role == Role::a ? Role::b : Role::a;
     Rung& rung = add(std::string("one_hot.") + role_name(role));
-    const std::uint64_t rows = role == Role::a ? problem_.m : problem_.n;
+    const std::uint64_t rows = find_operand(problem_, role)->rows;
     const std::uint64_t width = std::min<std::uint64_t>(problem_.tile_k == 0 ? 64 : problem_.tile_k, problem_.k);
     const std::uint64_t blocks = (problem_.k + width - 1) / width;
     const std::uint64_t stride = width + 1;
@@ -170,7 +172,9 @@ class Ladder {
       code.kind = FillKind::address;
       code.stride = static_cast<std::uint64_t>(std::max<std::int64_t>(limit / 2 - 3, 2));
       code.offset = operand.columns;
-      if (operand.role != Role::residual && operand.role != Role::bias) {
+      if (operand.role == Role::zero_point) {
+        code = integers_fill(2, 2, 0);
+      } else if (is_factor(operand.role)) {
         code = integers_fill(-2, 2, 71 + i);
         code.kind = FillKind::powers;
       }
@@ -189,7 +193,9 @@ class Ladder {
       const Role role = problem_.operands[i].role;
       if (role == Role::residual || role == Role::bias) {
         set_fill(made, role, gaussian_fill(301 + 10 * i, std::sqrt(static_cast<double>(problem_.k))));
-      } else if (role == Role::scale_a || role == Role::scale_b || role == Role::alpha) {
+      } else if (role == Role::zero_point) {
+        set_fill(made, role, integers_fill(format(role).sign ? -50 : 0, 50, 301 + 10 * i));
+      } else if (is_factor(role)) {
         Fill scales;
         scales.kind = FillKind::uniform;
         scales.value = 0.5;

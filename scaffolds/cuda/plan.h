@@ -25,12 +25,15 @@ struct Probe {
   unsigned launches = 1;
 };
 
-// An operand without a fill is 1 (scales, alpha) or 0.
+inline bool is_factor(Role role) {
+  return role == Role::scale_a || role == Role::scale_b || role == Role::alpha || role == Role::beta;
+}
+
+// An operand without a fill is 1 (scales, alpha, beta) or 0.
 inline Fill fill_of(const Probe& probe, Role role) {
   const std::size_t index = static_cast<std::size_t>(role);
   if (probe.filled[index]) return probe.fills[index];
-  const bool factor = role == Role::scale_a || role == Role::scale_b || role == Role::alpha;
-  return constant_fill(factor ? 1.0 : 0.0);
+  return constant_fill(is_factor(role) ? 1.0 : 0.0);
 }
 
 inline void set_fill(Probe& probe, Role role, const Fill& fill) {

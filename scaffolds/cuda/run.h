@@ -139,7 +139,7 @@ class Run {
   bool one_probe(const Rung& rung, const Probe& probe, RungResult& result) {
     session_.prepare(probe);
     const Expected expected = expect(problem_, session_.values(), rung.exact, probe.start);
-    if (rung.exact && !expected.exact && !problem_.accumulates) {
+    if (rung.exact && !expected.sums_exact && !problem_.accumulates) {
       result.why = "sums of these inputs need not be exact in this accumulator";
       return false;
     }

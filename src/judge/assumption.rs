@@ -89,7 +89,10 @@ pub fn rests_on(rung: &RungResult, contract: &Contract) -> Vec<String> {
     let last = contract.epilogue.len().saturating_sub(1);
     for (index, step) in contract.epilogue.iter().enumerate() {
         let matters = match &step.value {
-            EpilogueStep::Add { .. } | EpilogueStep::Multiply { .. } => family != Family::Ones,
+            EpilogueStep::Add { .. } | EpilogueStep::Multiply { .. } | EpilogueStep::AddProduct { .. } => {
+                family != Family::Ones
+            }
+            EpilogueStep::Gelu | EpilogueStep::GeluTanh | EpilogueStep::Silu | EpilogueStep::SiluGate { .. } => true,
             EpilogueStep::Relu => !matches!(family, Family::Ones | Family::OneHot),
             EpilogueStep::Round { to } => match family {
                 Family::OneHot => false,

@@ -17,6 +17,7 @@ pub(super) fn operand(role: Role, element: ElementType, rows: u64, columns: u64)
         columns: given(columns),
         leading_dimension: given(columns),
         major: given(Major::K),
+        layout: None,
         binding: role.name().to_owned(),
     }
 }

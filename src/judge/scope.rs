@@ -15,7 +15,12 @@ pub(super) fn contract_line(contract: &Contract) -> String {
             EpilogueStep::Round { to } => format!("round to {to}"),
             EpilogueStep::Add { operand } => format!("+ {operand}"),
             EpilogueStep::Multiply { operand } => format!("· {operand}"),
+            EpilogueStep::AddProduct { operand, factor } => format!("+ {factor} · {operand}"),
             EpilogueStep::Relu => "relu".to_owned(),
+            EpilogueStep::Gelu => "gelu".to_owned(),
+            EpilogueStep::GeluTanh => "gelu (tanh)".to_owned(),
+            EpilogueStep::Silu => "silu".to_owned(),
+            EpilogueStep::SiluGate { .. } => "silu(gate) · up".to_owned(),
         })
         .collect();
     let mut line = format!(

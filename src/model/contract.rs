@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EpilogueStep, Fact, Operand, Role};
+use super::{EpilogueStep, Fact, GatePairs, Operand, Role};
 
 /// How the products are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct Tile {
     /// Pipeline stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Fact<u64>>,
+    /// Depth (k) after which a narrow accumulator is added to an f32 one (fp8 on Hopper).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promotion: Option<Fact<u64>>,
 }
 
 /// `out[m, n] = epilogue(sum over k of a[m, k] · b[n, k])`.
@@ -76,6 +79,27 @@ impl Contract {
         self.operands.iter().find(|o| o.role.value == role)
     }
 
+    /// The gated activation of the epilogue, if it has one: then `b` has twice n rows.
+    pub fn gate(&self) -> Option<GatePairs> {
+        self.epilogue.iter().find_map(|step| match step.value {
+            EpilogueStep::SiluGate { pairs } => Some(pairs),
+            _ => None,
+        })
+    }
+
+    /// Whether the scale of this role belongs to blocks of its operand and acts within the sum: it has more than one column, or
+    /// fewer rows than its operand, or no step of the epilogue multiplies by it.
+    pub fn is_block_scale(&self, role: Role) -> bool {
+        let side = match role {
+            Role::ScaleA => Role::A,
+            Role::ScaleB => Role::B,
+            _ => return false,
+        };
+        let (Some(scale), Some(side)) = (self.operand(role), self.operand(side)) else { return false };
+        let named = |step: &Fact<EpilogueStep>| step.value == EpilogueStep::Multiply { operand: role };
+        scale.columns.value > 1 || scale.rows.value < side.rows.value || !self.epilogue.iter().any(named)
+    }
+
     /// Names of the fields behind which stands no more than an assumption, with the reason.
     pub fn assumed(&self) -> Vec<(String, String)> {
         let mut list = Vec::new();
@@ -101,6 +125,9 @@ impl Contract {
             look(&format!("{name}.columns"), &operand.columns.origin);
             look(&format!("{name}.leading_dimension"), &operand.leading_dimension.origin);
             look(&format!("{name}.major"), &operand.major.origin);
+            if let Some(layout) = &operand.layout {
+                look(&format!("{name}.layout"), &layout.origin);
+            }
         }
         list
     }

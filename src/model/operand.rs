@@ -28,9 +28,25 @@ pub enum Role {
     Alpha,
     /// One number, subtracted from every element of a: v - zero_point · Σ_k b[n, k].
     ZeroPoint,
+    /// One factor for the residual: alpha · A·Bᵀ + beta · C.
+    Beta,
 }
 
 impl Role {
+    /// All of them.
+    pub const ALL: [Role; 10] = [
+        Role::A,
+        Role::B,
+        Role::Out,
+        Role::Residual,
+        Role::Bias,
+        Role::ScaleA,
+        Role::ScaleB,
+        Role::Alpha,
+        Role::ZeroPoint,
+        Role::Beta,
+    ];
+
     /// The name used in files, options and the harness.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,6 +59,7 @@ impl Role {
             Role::ScaleB => "scale_b",
             Role::Alpha => "alpha",
             Role::ZeroPoint => "zero_point",
+            Role::Beta => "beta",
         }
     }
 }
@@ -63,10 +80,32 @@ pub enum Major {
     Mn,
 }
 
+/// How logical elements lie in storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Layout {
+    /// By the leading dimension.
+    #[serde(rename = "rows")]
+    Rows,
+    /// Block scales as tensor cores take them (cuBLAS, "1D block scaling factors layout"): tiles of 128 rows by 4 columns, 512 elements
+    /// each, one after another along the columns; within a tile (r, c) lies at `r % 32 · 16 + r / 32 · 4 + c`.
+    #[serde(rename = "128x4")]
+    Swizzled128x4,
+}
+
+impl Layout {
+    /// The name in files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::Rows => "rows",
+            Layout::Swizzled128x4 => "128x4",
+        }
+    }
+}
+
 /// One tensor. Extents and strides count elements.
 ///
 /// Its logical index is (row, column): (m, k) for `a`, (n, k) for `b`, (m, n) for `out` and `residual`, (0, n) for `bias`,
-/// (m, 0) for `scale_a`, (n, 0) for `scale_b`, (0, 0) for `alpha` and `zero_point`. With [`Major::K`] (and for all roles but a and b) element
+/// (m, 0) for `scale_a`, (n, 0) for `scale_b`, (0, 0) for `alpha`, `beta` and `zero_point`. With [`Major::K`] (and for all roles but a and b) element
 /// (r, c) lies at `r · ld + c`; with [`Major::Mn`] at `c · ld + r`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operand {
@@ -82,6 +121,9 @@ pub struct Operand {
     pub leading_dimension: Fact<u64>,
     /// Which index is contiguous.
     pub major: Fact<Major>,
+    /// How elements lie in storage; by the leading dimension when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Fact<Layout>>,
     /// How the kernel gets its address: an expression of the harness context, for example `input 0`, `output 0`, or the name
     /// of a kernel parameter.
     pub binding: String,
@@ -90,10 +132,18 @@ pub struct Operand {
 impl Operand {
     /// Elements of storage from the first to the last logical element.
     pub fn storage(&self) -> u64 {
+        if self.is_swizzled() {
+            return self.rows.value.div_ceil(128).saturating_mul(self.columns.value.div_ceil(4)).saturating_mul(512);
+        }
         let (slow, fast) = match self.major.value {
             Major::K => (self.rows.value, self.columns.value),
             Major::Mn => (self.columns.value, self.rows.value),
         };
         slow.saturating_sub(1).saturating_mul(self.leading_dimension.value).saturating_add(fast)
+    }
+
+    /// Whether it lies in 128 × 4 tiles.
+    pub fn is_swizzled(&self) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.value == Layout::Swizzled128x4)
     }
 }

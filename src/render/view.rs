@@ -5,8 +5,8 @@ use tera::Context;
 
 use super::{runtime, seal};
 use crate::model::{
-    Accumulator, BuildLine, EpilogueStep, Fact, LINK_FOLDER, LaunchKind, Major, Origin, OutputRole, Reproducer,
-    STUB_FOLDER, TensorMap,
+    Accumulator, BuildLine, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Major, Origin, OutputRole,
+    Reproducer, STUB_FOLDER, TensorMap,
 };
 use crate::template::shell;
 
@@ -18,6 +18,7 @@ struct OperandView {
     columns: u64,
     leading_dimension: u64,
     major: &'static str,
+    swizzled: &'static str,
 }
 
 #[derive(Serialize)]
@@ -25,6 +26,7 @@ struct StepView {
     does: &'static str,
     to: &'static str,
     operand: &'static str,
+    factor: &'static str,
 }
 
 #[derive(Serialize)]
@@ -100,6 +102,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("tile_m", &tile(&contract.tile.m));
     context.insert("tile_n", &tile(&contract.tile.n));
     context.insert("tile_k", &tile(&contract.tile.k));
+    context.insert("promotion", &tile(&contract.tile.promotion));
     context.insert("accumulator", accumulator(contract.accumulator.value));
     context.insert("accumulates", word(contract.output.value == OutputRole::Accumulate));
     context.insert("padding_zero", word(contract.padding_zero.value));
@@ -200,18 +203,27 @@ fn operands(reproducer: &Reproducer) -> Vec<OperandView> {
                 Major::K => "k",
                 Major::Mn => "mn",
             },
+            swizzled: word(operand.is_swizzled()),
         })
         .collect()
 }
 
 fn step_view(step: &EpilogueStep) -> StepView {
-    let (does, to, operand) = match step {
-        EpilogueStep::Round { to } => ("round", to.name(), "out"),
-        EpilogueStep::Add { operand } => ("add", "f32", operand.name()),
-        EpilogueStep::Multiply { operand } => ("multiply", "f32", operand.name()),
-        EpilogueStep::Relu => ("relu", "f32", "out"),
-    };
-    StepView { does, to, operand }
+    let plain = |does| StepView { does, to: "f32", operand: "out", factor: "out" };
+    match step {
+        EpilogueStep::Round { to } => StepView { to: to.name(), ..plain("round") },
+        EpilogueStep::Add { operand } => StepView { operand: operand.name(), ..plain("add") },
+        EpilogueStep::Multiply { operand } => StepView { operand: operand.name(), ..plain("multiply") },
+        EpilogueStep::AddProduct { operand, factor } => {
+            StepView { operand: operand.name(), factor: factor.name(), ..plain("add_product") }
+        }
+        EpilogueStep::Relu => plain("relu"),
+        EpilogueStep::Gelu => plain("gelu"),
+        EpilogueStep::GeluTanh => plain("gelu_tanh"),
+        EpilogueStep::Silu => plain("silu"),
+        EpilogueStep::SiluGate { pairs: GatePairs::Halves } => plain("silu_gate_halves"),
+        EpilogueStep::SiluGate { pairs: GatePairs::Interleaved } => plain("silu_gate_interleaved"),
+    }
 }
 
 fn descriptors(reproducer: &Reproducer) -> Vec<DescriptorView> {

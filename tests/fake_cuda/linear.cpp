@@ -57,22 +57,22 @@ void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias
 }
 
 const krepro::Operand operands[] = {
-    {krepro::Role::a, krepro::Element::IN_ELEMENT, m, k, a_ld, krepro::Major::k},
-    {krepro::Role::b, krepro::Element::IN_ELEMENT, n, k, k, krepro::Major::k},
-    {krepro::Role::bias, krepro::Element::bf16, 1, n, n, krepro::Major::k},
-    {krepro::Role::out, krepro::Element::OUT_ELEMENT, m, n, out_ld, krepro::Major::k},
-    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, k / 16, krepro::Major::k},
+    {krepro::Role::a, krepro::Element::IN_ELEMENT, m, k, a_ld, krepro::Major::k, false},
+    {krepro::Role::b, krepro::Element::IN_ELEMENT, n, k, k, krepro::Major::k, false},
+    {krepro::Role::bias, krepro::Element::bf16, 1, n, n, krepro::Major::k, false},
+    {krepro::Role::out, krepro::Element::OUT_ELEMENT, m, n, out_ld, krepro::Major::k, false},
+    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, k / 16, krepro::Major::k, false},
 };
 const krepro::Step epilogue[] = {
-    {krepro::Does::add, krepro::Element::f32, krepro::Role::bias},
-    {krepro::Does::round, krepro::Element::OUT_ELEMENT, krepro::Role::out},
+    {krepro::Does::add, krepro::Element::f32, krepro::Role::bias, krepro::Role::out},
+    {krepro::Does::round, krepro::Element::OUT_ELEMENT, krepro::Role::out, krepro::Role::out},
 };
 const krepro::Descriptor descriptors[] = {
     {"tma_a", krepro::Role::a, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, {k, m}, {a_ld * 2}, {16, 5}, {1, 1},
      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE},
 };
 const krepro::Problem problem = {
-    "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, false, false, operands, 4 + BLOCK_SCALES, epilogue, 2,
+    "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, 0, false, false, operands, 4 + BLOCK_SCALES, epilogue, 2,
     descriptors, 1, {{1, 1, 1}, 128, {2, 1, 1}, 1024, 64, 0},
 };
 

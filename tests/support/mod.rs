@@ -33,6 +33,7 @@ pub fn operand(role: Role, rows: u64, columns: u64, binding: &str) -> Operand {
         columns: read(columns),
         leading_dimension: read(columns),
         major: read(Major::K),
+        layout: None,
         binding: binding.into(),
     }
 }
@@ -123,7 +124,13 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
                 operand(Role::Out, m, n, "output"),
                 operand(Role::Bias, 1, n, "bias"),
             ],
-            tile: Tile { m: Some(read(16)), n: Some(read(64)), k: Some(read(32)), stages: Some(read(2)) },
+            tile: Tile {
+                m: Some(read(16)),
+                n: Some(read(64)),
+                k: Some(read(32)),
+                stages: Some(read(2)),
+                ..Tile::default()
+            },
         },
         descriptors: vec![],
         awaited: vec![],
@@ -279,8 +286,13 @@ pub fn sm90(v: Sm90) -> Reproducer {
     reproducer.contract.accumulator = read(Accumulator::F32TensorCore);
     reproducer.contract.epilogue = epilogue;
     reproducer.contract.operands = operands;
-    reproducer.contract.tile =
-        Tile { m: Some(read(columns)), n: Some(read(64)), k: Some(read(128)), stages: Some(read(5)) };
+    reproducer.contract.tile = Tile {
+        m: Some(read(columns)),
+        n: Some(read(64)),
+        k: Some(read(128)),
+        stages: Some(read(5)),
+        ..Tile::default()
+    };
     reproducer.descriptors = descriptors;
     reproducer.launch = launch(LaunchKind::Wrapped, 256, [1, 1, 1], 160 * 1024);
     reproducer.launch.launch_bounds = Some(read("256, 1".to_owned()));

@@ -18,19 +18,19 @@ fn instruction_k(element: ElementType) -> usize {
     }
 }
 
-/// Block scales, when the operand of the role has more than one factor a row.
+/// Extent of a block when `count` elements are cut into `blocks`: the least power of two that covers them, as in the harness.
+fn block_extent(count: u64, blocks: u64) -> usize {
+    count.div_ceil(blocks.max(1)).next_power_of_two() as usize
+}
+
+/// Block scales, when the factors of the role act within the sum.
 fn block_scale(contract: &Contract, role: Role, rows: u64) -> Option<BlockScale> {
     let operand = contract.operand(role)?;
-    let (lines, groups, k) = (operand.rows.value.max(1), operand.columns.value.max(1), contract.k.value);
-    if groups <= 1 && lines == rows {
-        return None;
-    }
-    let named = [16, 32, 64, 128].into_iter().find(|v| k.div_ceil(*v) == groups);
-    Some(BlockScale {
+    contract.is_block_scale(role).then(|| BlockScale {
         element: operand.element.value,
-        row_block: rows.div_ceil(lines) as usize,
-        k_block: named.unwrap_or(k.div_ceil(groups)) as usize,
-        swizzled: false,
+        row_block: block_extent(rows, operand.rows.value),
+        k_block: block_extent(contract.k.value, operand.columns.value),
+        swizzled: operand.is_swizzled(),
     })
 }
 
@@ -52,7 +52,7 @@ fn tensor(role: Role) -> Option<Tensor> {
         Role::ScaleA => Some(Tensor::ScaleA),
         Role::ScaleB => Some(Tensor::ScaleB),
         Role::Alpha => Some(Tensor::Alpha),
-        Role::A | Role::B | Role::Out | Role::ZeroPoint => None,
+        Role::A | Role::B | Role::Out | Role::ZeroPoint | Role::Beta => None,
     }
 }
 
@@ -76,10 +76,20 @@ impl Target {
         }
         let scales = [block_scale(contract, Role::ScaleA, m), block_scale(contract, Role::ScaleB, n)];
         let mut epilogue = Vec::new();
+        if contract.operand(Role::ZeroPoint).is_some() {
+            epilogue.push(Step::ZeroPoint { factor: 1.0 });
+        }
         for step in &contract.epilogue {
             match &step.value {
                 EpilogueStep::Round { to } => epilogue.push(round(*to)),
                 EpilogueStep::Relu => epilogue.push(Step::Relu),
+                EpilogueStep::AddProduct { .. }
+                | EpilogueStep::Gelu
+                | EpilogueStep::GeluTanh
+                | EpilogueStep::Silu
+                | EpilogueStep::SiluGate { .. } => {
+                    return Err("an epilogue with an activation function or beta is not modelled".to_owned());
+                }
                 EpilogueStep::Add { operand } => match tensor(*operand) {
                     Some(tensor @ (Tensor::Bias | Tensor::Residual)) => {
                         epilogue.push(Step::Add { tensor, index: Index::Own, factor: 1.0 });
@@ -118,7 +128,7 @@ impl Target {
                 Accumulator::Fp8Hopper => 14,
                 Accumulator::S32 => 31,
             },
-            promote: None,
+            promote: tile.promotion.as_ref().map(|p| p.value as usize),
             epilogue,
             accumulate: contract.output.value == OutputRole::Accumulate,
             padding_zero: contract.padding_zero.value,

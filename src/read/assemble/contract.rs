@@ -4,7 +4,7 @@ use super::Facts;
 use super::operand::operands;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, OutputRole, Role, Tile};
+use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, OutputRole, Role, Tile};
 use crate::read::manifest::{Expression, KernelRule};
 use crate::source::Place;
 
@@ -41,6 +41,10 @@ pub(super) fn contract(
         n: optional(rule.and_then(|r| r.tile_n.as_ref())),
         k: optional(rule.and_then(|r| r.tile_k.as_ref())),
         stages: optional(rule.and_then(|r| r.stages.as_ref())),
+        promotion: match facts.overrides.contract("promotion") {
+            Some((text, by)) => Some(terms.given(text, by)).and_then(|r| r.map_err(|p| problems.push(p)).ok()),
+            None => optional(rule.and_then(|r| r.promotion.as_ref())),
+        },
     };
     Some(Contract { m, n, k, accumulator, output, padding_zero, epilogue, operands, tile })
 }
@@ -202,16 +206,26 @@ fn epilogue(
 
 fn parse_step(text: &str) -> Result<EpilogueStep, String> {
     let role = |name: &str| {
-        [Role::Residual, Role::Bias, Role::ScaleA, Role::ScaleB, Role::Alpha]
+        [Role::Residual, Role::Bias, Role::ScaleA, Role::ScaleB, Role::Alpha, Role::Beta]
             .into_iter()
             .find(|role| role.name() == name)
             .ok_or_else(|| format!("`{name}` is no operand of an epilogue"))
     };
     match text.split_once(' ') {
         Some(("round", to)) => Ok(EpilogueStep::Round { to: to.trim().parse()? }),
-        Some(("add", name)) => Ok(EpilogueStep::Add { operand: role(name.trim())? }),
+        Some(("add", name)) => match name.split_once(" times ") {
+            Some((name, factor)) => {
+                Ok(EpilogueStep::AddProduct { operand: role(name.trim())?, factor: role(factor.trim())? })
+            }
+            None => Ok(EpilogueStep::Add { operand: role(name.trim())? }),
+        },
+        Some(("silu_gate", "halves")) => Ok(EpilogueStep::SiluGate { pairs: GatePairs::Halves }),
+        Some(("silu_gate", "interleaved")) => Ok(EpilogueStep::SiluGate { pairs: GatePairs::Interleaved }),
         Some(("multiply", name)) => Ok(EpilogueStep::Multiply { operand: role(name.trim())? }),
         None if text == "relu" => Ok(EpilogueStep::Relu),
+        None if text == "gelu" => Ok(EpilogueStep::Gelu),
+        None if text == "gelu_tanh" => Ok(EpilogueStep::GeluTanh),
+        None if text == "silu" => Ok(EpilogueStep::Silu),
         _ => Err(format!("`{text}` is no step")),
     }
 }

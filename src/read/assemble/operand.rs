@@ -3,12 +3,9 @@
 use super::Facts;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{ElementType, Fact, Major, Operand, Origin, Parameter, Role};
+use crate::model::{ElementType, Fact, Layout, Major, Operand, Origin, Parameter, Role};
 use crate::read::manifest::{Expression, KernelRule, OperandRule, Slot};
 use crate::source::Spot;
-
-const ROLES: [Role; 8] =
-    [Role::A, Role::B, Role::Out, Role::Residual, Role::Bias, Role::ScaleA, Role::ScaleB, Role::Alpha];
 
 /// All operands: those of the rule whose condition holds, and those that the user named.
 pub(super) fn operands(
@@ -19,7 +16,7 @@ pub(super) fn operands(
     problems: &mut Diagnostics,
 ) -> Option<Vec<Operand>> {
     let mut list = Vec::new();
-    for role in ROLES {
+    for role in Role::ALL {
         let ruled = rule.and_then(|r| r.operand.iter().find(|o| *o.role.get_ref() == role));
         let ruled = match ruled.map(|o| terms.holds(o.when.as_ref())) {
             Some(Err(problem)) => {
@@ -70,7 +67,7 @@ fn operand(
         Role::Bias => (one(), n.clone()),
         Role::ScaleA => (m.clone(), one()),
         Role::ScaleB => (n.clone(), one()),
-        Role::Alpha | Role::ZeroPoint => (one(), one()),
+        Role::Alpha | Role::Beta | Role::ZeroPoint => (one(), one()),
     };
     let rows = extent("rows", rule.and_then(|r| r.rows.as_ref()), rows);
     let columns = extent("columns", rule.and_then(|r| r.columns.as_ref()), columns);
@@ -83,6 +80,7 @@ fn operand(
             return Err(problems);
         }
     };
+    let layout = layout(role, rule, &origin, facts)?;
     let contiguous = if major.value == Major::K { &columns } else { &rows };
     let dense = match rule {
         Some(_) => contiguous.clone(),
@@ -96,6 +94,7 @@ fn operand(
         columns,
         leading_dimension,
         major,
+        layout,
         binding: slot.to_string(),
     }))
 }
@@ -131,6 +130,32 @@ fn question_role(role: Role, facts: &Facts<'_>) -> Diagnostic {
     Diagnostic::error("K-QUESTION", format!("which parameter is `{role}`, {meaning}?"))
         .because(format!("the parameters are {}", parameters.join(", ")))
         .help(format!("--contract {role}=PARAMETER"))
+}
+
+fn layout(
+    role: Role,
+    rule: Option<&OperandRule>,
+    origin: &Origin,
+    facts: &Facts<'_>,
+) -> Result<Option<Fact<Layout>>, Diagnostic> {
+    let key = format!("{role}.layout");
+    let layout = match (facts.overrides.contract(&key), rule.and_then(|r| r.layout)) {
+        (Some(("rows", by)), _) => Some(Fact::given(Layout::Rows, by)),
+        (Some(("128x4", by)), _) => Some(Fact::given(Layout::Swizzled128x4, by)),
+        (Some((_, by)), _) => {
+            return Err(Diagnostic::error("K-OPTION", format!("{by}: no such layout")).help("write rows or 128x4"));
+        }
+        (None, Some(value)) => Some(Fact { value, origin: origin.clone() }),
+        (None, None) => None,
+    };
+    match layout {
+        Some(fact) if fact.value == Layout::Swizzled128x4 && !matches!(role, Role::ScaleA | Role::ScaleB) => {
+            Err(Diagnostic::error("K-OPTION", format!("`{role}` cannot have the layout 128x4"))
+                .because("it is a layout of block scales")
+                .help("say it of scale_a or scale_b, or leave it out"))
+        }
+        other => Ok(other),
+    }
 }
 
 fn major(

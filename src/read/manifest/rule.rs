@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::model::{Accumulator, ElementType, Major, Role};
+use crate::model::{Accumulator, ElementType, Layout, Major, Role};
 
 /// A C++ constant expression over template parameters, `TYPE_ALIAS::PARAMETER`, `defined(MACRO)` and literals.
 pub type Expression = Spanned<String>;
@@ -90,6 +90,8 @@ pub struct OperandRule {
     pub leading_dimension: Option<Expression>,
     /// Which index is contiguous; k when absent.
     pub major: Option<Major>,
+    /// How elements lie in storage; by the leading dimension when absent.
+    pub layout: Option<Layout>,
     /// Whether the instantiation has it.
     pub when: Option<Expression>,
 }
@@ -183,6 +185,8 @@ pub struct KernelRule {
     pub tile_k: Option<Expression>,
     /// Pipeline stages.
     pub stages: Option<Expression>,
+    /// Depth after which a narrow accumulator is added to an f32 one.
+    pub promotion: Option<Expression>,
     /// Tensors.
     #[serde(default)]
     pub operand: Vec<OperandRule>,
