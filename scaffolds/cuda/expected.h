@@ -80,6 +80,26 @@ KREPRO_DENSE inline Extent extent_of(const std::vector<float>& values, std::uint
   return extent;
 }
 
+// A scale with more than one column, or fewer rows than its operand, or that no step of the epilogue multiplies by, belongs to
+// blocks of its operand and acts within the sum.
+inline bool is_block_scale(const Problem& problem, Role role) {
+  const Operand* scale = find_operand(problem, role);
+  if (scale == nullptr || (role != Role::scale_a && role != Role::scale_b)) return false;
+  const Operand* scaled = find_operand(problem, role == Role::scale_a ? Role::a : Role::b);
+  if (scale->columns > 1 || scale->rows < scaled->rows) return true;
+  for (std::size_t i = 0; i < problem.step_count; ++i) {
+    if (problem.epilogue[i].does == Does::multiply && problem.epilogue[i].operand == role) return false;
+  }
+  return true;
+}
+
+// Extent of a block when `count` elements are cut into `blocks`: the power of two that the field uses (16, 32, 128 ...).
+inline std::uint64_t block_extent(std::uint64_t count, std::uint64_t blocks) {
+  std::uint64_t extent = 1;
+  while (extent * blocks < count) extent *= 2;
+  return extent;
+}
+
 // Bounds on every partial sum of |a b| in any order, and on every |a b|, in units of at most 1 of which every product is a multiple.
 struct Bounds {
   double sum = 0;
@@ -101,32 +121,31 @@ inline bool products_are_exact(const Problem& problem, const Values& values) {
   return sums_are_exact(problem, bounds.sum, bounds.product);
 }
 
+// Whether block scales are applied where a narrow accumulator is added to the f32 one: none lies within a promoted window.
+inline bool scales_follow_windows(const Problem& problem) {
+  if (problem.promotion == 0) return false;
+  for (const Role role : {Role::scale_a, Role::scale_b}) {
+    if (!is_block_scale(problem, role)) continue;
+    if (block_extent(problem.k, find_operand(problem, role)->columns) < problem.promotion) return false;
+  }
+  return true;
+}
+
+// The same for operands that are stored as `stored` and stand for `values`.
+inline bool all_sums_are_exact(const Problem& problem, const Values& stored, const Values& values) {
+  if (!scales_follow_windows(problem)) return products_are_exact(problem, stored) && products_are_exact(problem, values);
+  const Bounds narrow = product_bounds(problem, stored);
+  const double window = static_cast<double>(std::min(problem.promotion, problem.k)) * narrow.product;
+  return std::min(narrow.sum, window) < accumulator_limit(problem.accumulator) &&
+         product_bounds(problem, values).sum < accumulator_limit(Accumulator::f32_simt);
+}
+
 // The sum that a zero point takes from the products may be formed on its own, zero_point times the sum of b.
 inline bool zero_point_is_exact(const Problem& problem, const Values& values) {
   if (values[Role::zero_point].empty()) return true;
   const double zero_point = std::fabs(static_cast<double>(values[Role::zero_point][0]));
   const Extent b = extent_of(values[Role::b], problem.k);
   return b.unit >= 0 && zero_point * b.row_sum < accumulator_limit(problem.accumulator);
-}
-
-// A scale with more than one column, or fewer rows than its operand, or that no step of the epilogue multiplies by, belongs to
-// blocks of its operand and acts within the sum.
-inline bool is_block_scale(const Problem& problem, Role role) {
-  const Operand* scale = find_operand(problem, role);
-  if (scale == nullptr || (role != Role::scale_a && role != Role::scale_b)) return false;
-  const Operand* scaled = find_operand(problem, role == Role::scale_a ? Role::a : Role::b);
-  if (scale->columns > 1 || scale->rows < scaled->rows) return true;
-  for (std::size_t i = 0; i < problem.step_count; ++i) {
-    if (problem.epilogue[i].does == Does::multiply && problem.epilogue[i].operand == role) return false;
-  }
-  return true;
-}
-
-// Extent of a block when `count` elements are cut into `blocks`: the power of two that the field uses (16, 32, 128 ...).
-inline std::uint64_t block_extent(std::uint64_t count, std::uint64_t blocks) {
-  std::uint64_t extent = 1;
-  while (extent * blocks < count) extent *= 2;
-  return extent;
 }
 
 // The operands less their zero point and with their block scales multiplied in. f32 holds the product of a narrow type and a power
@@ -330,8 +349,8 @@ inline Expected expect(const Problem& problem, const Values& stored, bool want_e
   Sums sums;
   sums.width = find_operand(problem, Role::b)->rows;
   host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::products, sums.sum);
-  sums.exact = want_exact && products_are_exact(problem, values) &&
-               (!changed || (products_are_exact(problem, stored) && zero_point_is_exact(problem, stored)));
+  sums.exact = want_exact && (changed ? all_sums_are_exact(problem, stored, values) && zero_point_is_exact(problem, stored)
+                                      : products_are_exact(problem, values));
   if (sums.exact && problem.accumulates) {
     const double bound = product_bounds(problem, values).sum;
     sums.exact = bound + std::fabs(start) <= static_cast<double>(format_of(out).exact);

@@ -1,12 +1,15 @@
 //! S28: scale operands against what they scale.
 
-use crate::model::{ElementType, Fact, Finding, Findings, Operand, Reproducer, Role, Weight};
+use crate::model::{ElementType, EpilogueStep, Fact, Finding, Findings, Operand, Reproducer, Role, Weight};
 
 pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
     let contract = &reproducer.contract;
     for (role, of, size) in [(Role::ScaleA, Role::A, &contract.m), (Role::ScaleB, Role::B, &contract.n)] {
         let (Some(scale), Some(scaled)) = (contract.operand(role), contract.operand(of)) else { continue };
-        extent(scale, size, out);
+        // A scale that no step names belongs to blocks; how many rows a block has cannot be wrong against itself.
+        if contract.epilogue.iter().any(|step| step.value == EpilogueStep::Multiply { operand: role }) {
+            extent(scale, size, out);
+        }
         element(scale, scaled, out);
     }
     if contract.n.value == contract.k.value && contract.operand(Role::ScaleB).is_some() {

@@ -32,6 +32,13 @@ pub(super) fn contract_line(contract: &Contract) -> String {
         element(Role::B),
         element(Role::Out)
     );
+    for role in [Role::ScaleA, Role::ScaleB].into_iter().filter(|role| contract.is_block_scale(*role)) {
+        let scale = contract.operand(role).map(|o| (o.element.value, o.rows.value, o.columns.value, o.is_swizzled()));
+        if let Some((element, rows, columns, swizzled)) = scale {
+            let tiles = if swizzled { " in 128x4 tiles" } else { "" };
+            line.push_str(&format!(", {role} {element} [{rows}, {columns}]{tiles}"));
+        }
+    }
     if !steps.is_empty() {
         line.push_str(&format!(", {}", steps.join(", ")));
     }

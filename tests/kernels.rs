@@ -1,0 +1,236 @@
+//! Our own kernels of other types and instructions, through the whole tool on the CPU backend, and mechanical mutants of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stderr, reason = "a list of mutants is for people")]
+
+mod common;
+#[path = "kernels/mutate.rs"]
+mod mutate;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mutate::Mutation;
+
+struct Kernel {
+    folder: &'static str,
+    kernel: &'static str,
+    site: &'static str,
+    sets: &'static [&'static str],
+}
+
+/// Ragged in rows and columns, several tiles of k.
+const KERNELS: [Kernel; 6] = [
+    Kernel {
+        folder: "int8_dp4a",
+        kernel: "int8_linear",
+        site: "emit_int8_linear",
+        sets: &["shape.rows=11", "shape.columns=40", "shape.depth=200"],
+    },
+    Kernel {
+        folder: "nvfp4_simt",
+        kernel: "nvfp4_linear",
+        site: "emit_nvfp4_linear",
+        sets: &["shape.rows=5", "shape.columns=136", "shape.depth=96"],
+    },
+    Kernel {
+        folder: "mxfp8_simt",
+        kernel: "mxfp8_linear",
+        site: "emit_mxfp8_linear",
+        sets: &["shape.rows=5", "shape.columns=136", "shape.depth=160"],
+    },
+    Kernel {
+        folder: "mma_bf16",
+        kernel: "mma_linear",
+        site: "emit_mma_linear",
+        sets: &["shape.rows=19", "shape.columns=72", "shape.depth=160"],
+    },
+    Kernel {
+        folder: "fp8_sm90",
+        kernel: "fp8_linear",
+        site: "emit_fp8_linear",
+        sets: &["shape.rows=10", "shape.columns=136", "shape.depth=512", "promote=true"],
+    },
+    Kernel {
+        folder: "fp8_sm90",
+        kernel: "fp8_linear",
+        site: "emit_fp8_linear",
+        sets: &["shape.rows=10", "shape.columns=136", "shape.depth=512", "promote=false"],
+    },
+];
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels")
+}
+
+/// `krepro new` on the kernel, with `header` in the place of its own; the reproducer lies in `folder/repro`.
+fn make(kernel: &Kernel, header: &str, folder: &Path) -> PathBuf {
+    fs_err::create_dir_all(folder).unwrap();
+    let from = sources().join(kernel.folder);
+    fs_err::write(folder.join("kernel.cuh"), header).unwrap();
+    fs_err::copy(from.join("site.cc"), folder.join("site.cc")).unwrap();
+    let made = folder.join("repro");
+    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .arg("new")
+        .args(["--kernel", &format!("{}:{}", folder.join("kernel.cuh").display(), kernel.kernel)])
+        .args(["--site", &format!("{}:{}", folder.join("site.cc").display(), kernel.site)])
+        .arg("--scaffold")
+        .arg(from.join("scaffold.toml"))
+        .arg("--log")
+        .arg(sources().join("jit.log"))
+        .args(["--map", &format!("/srv/engine/kernels={}", folder.display())])
+        .args(kernel.sets.iter().flat_map(|set| ["--set", set]))
+        .arg("-o")
+        .arg(&made)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}: {}", kernel.folder, String::from_utf8_lossy(&ran.stderr));
+    made
+}
+
+fn header(kernel: &Kernel) -> String {
+    fs_err::read_to_string(sources().join(kernel.folder).join("kernel.cuh")).unwrap()
+}
+
+/// Exit code and report of `krepro run --backend cpu`.
+fn run(made: &Path) -> (i32, serde_json::Value) {
+    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .args(["run", "--backend", "cpu", "--json"])
+        .arg(made)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    (ran.status.code().unwrap_or(-1), report["answer"].clone())
+}
+
+/// Runs `job` for all of `items` on two threads; results in order.
+fn on_two_threads<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let done = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    let result = job(item);
+                    done.lock().unwrap().push((index, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap();
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[test]
+fn correct_kernels_of_every_type_pass_every_rung() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let numbered: Vec<_> = KERNELS.iter().enumerate().collect();
+    let results = on_two_threads(&numbered, |(index, kernel)| {
+        run(&make(kernel, &header(kernel), &folder.path().join(index.to_string())))
+    });
+    for (kernel, (exit, report)) in KERNELS.iter().zip(results) {
+        assert_eq!(exit, 0, "{} {:?}: {report:#}", kernel.folder, kernel.sets);
+        let rungs = report["rungs"].as_array().unwrap();
+        assert!(rungs.len() >= 8 && rungs.iter().all(|r| r["status"] == "pass"), "{}: {report:#}", kernel.folder);
+    }
+}
+
+/// Changes that compute the same: kernel, line and operator, with the argument. Found by reading, before they were run.
+const EQUIVALENT: [(usize, usize, &str, &str); 22] = [
+    (0, 34, "bound", "row M of the input is read for a row that is not stored"),
+    (0, 29, "bound", "200 is no multiple of 64, so no further tile begins at K"),
+    (2, 46, "bound", "column N, or row M, is summed and not stored"),
+    (2, 44, "bound", "row M is read for a row that is not stored"),
+    (2, 45, "sync", "each warp reads only the row that it wrote"),
+    (2, 55, "sync", "each warp reads only the row that it wrote"),
+    (3, 68, "bound", "row N of the weight is read for a column that is not stored"),
+    (3, 64, "bound", "row M of the input is read for a row that is not stored"),
+    (3, 65, "literal", "the address of a copy of no bytes"),
+    (3, 73, "bound", "one tile is loaded twice, with the same bytes"),
+    (4, 62, "bound", "row M of the input is read for a row that is not stored"),
+    (4, 62, "literal", "rows that are not stored hold ones instead of zeros"),
+    (4, 68, "literal", "belongs to the kernel without promotion"),
+    (4, 87, "axis", "belongs to the kernel without promotion"),
+    (5, 62, "bound", "row M of the input is read for a row that is not stored"),
+    (5, 62, "literal", "rows that are not stored hold ones instead of zeros"),
+    (5, 68, "literal", "the first slice is added to registers that hold zero"),
+    (5, 74, "bound", "belongs to the kernel with promotion"),
+    (5, 76, "arithmetic", "belongs to the kernel with promotion"),
+    (5, 76, "literal", "belongs to the kernel with promotion"),
+    (5, 77, "bound", "belongs to the kernel with promotion"),
+    (5, 78, "index", "belongs to the kernel with promotion"),
+];
+
+/// What the ladder made of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Caught,
+    DoesNotBuild,
+    Equivalent,
+    /// Passed, and the report lists races of this kind as not observable.
+    Unobservable,
+    Missed,
+}
+
+fn judge(kernel: usize, mutation: &Mutation, exit: i32, report: &serde_json::Value) -> Outcome {
+    let same = |(index, line, operator, _): &(usize, usize, &str, &str)| {
+        (*index, *line, *operator) == (kernel, mutation.line, mutation.operator)
+    };
+    match exit {
+        125 => Outcome::DoesNotBuild,
+        0 if EQUIVALENT.iter().any(same) => Outcome::Equivalent,
+        0 if mutation.operator == "sync" && report["scope"].to_string().contains("races") => Outcome::Unobservable,
+        0 => Outcome::Missed,
+        _ => Outcome::Caught,
+    }
+}
+
+/// A few in every test run; `KREPRO_MUTANTS=N` for more, `KREPRO_MUTANTS_SEED` for others. With `KREPRO_MUTANTS_FOLDER` the
+/// reproducers are written there to be run elsewhere.
+#[test]
+fn mutants_of_our_kernels_are_caught() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let number = |name: &str, otherwise: u64| std::env::var(name).map_or(otherwise, |text| text.parse().unwrap());
+    let count = number("KREPRO_MUTANTS", 3) as usize;
+    let seed = number("KREPRO_MUTANTS_SEED", 1);
+    let elsewhere = std::env::var_os("KREPRO_MUTANTS_FOLDER").map(PathBuf::from);
+    let temporary = tempfile::tempdir().unwrap();
+    let root = elsewhere.clone().unwrap_or_else(|| temporary.path().to_owned());
+    let mut mutants = Vec::new();
+    for (index, kernel) in KERNELS.iter().enumerate() {
+        let share = count / KERNELS.len() + usize::from(index < count % KERNELS.len());
+        for mutation in mutate::draw(&header(kernel), seed + index as u64, share) {
+            mutants.push((mutants.len(), index, mutation));
+        }
+    }
+    let results = on_two_threads(&mutants, |(index, kernel, mutation)| {
+        let folder = root.join(format!("{index:03}"));
+        let kernel = &KERNELS[*kernel];
+        let made = make(kernel, &mutation.apply(&header(kernel)), &folder);
+        if elsewhere.is_some() { (0, serde_json::Value::Null) } else { run(&made) }
+    });
+    let mut missed = Vec::new();
+    for ((index, kernel, mutation), (exit, report)) in mutants.iter().zip(results) {
+        let place = format!("{index:03} {}:{}", KERNELS[*kernel].folder, mutation.line);
+        let change = format!("{} `{}` -> `{}`", mutation.operator, mutation.was, mutation.with);
+        if elsewhere.is_some() {
+            eprintln!("{place}: {change}");
+            continue;
+        }
+        let outcome = judge(*kernel, mutation, exit, &report);
+        eprintln!("{place}: {change}: {outcome:?} (exit {exit})");
+        if outcome == Outcome::Missed {
+            missed.push(format!("{place}: {change}"));
+        }
+    }
+    assert!(missed.is_empty(), "passed with a changed kernel: {missed:#?}");
+}
