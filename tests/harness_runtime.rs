@@ -333,6 +333,63 @@ fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), data].concat()
 }
 
+/// Tensors as (name, dtype, shape, data).
+fn safetensors(tensors: &[(&str, &str, &[u64], &[u8])]) -> Vec<u8> {
+    let mut header = serde_json::json!({ "__metadata__": { "format": "pt" } });
+    let mut data = Vec::new();
+    for (name, dtype, shape, bytes) in tensors {
+        let begin = data.len();
+        data.extend_from_slice(bytes);
+        header[name] = serde_json::json!({ "dtype": dtype, "shape": shape, "data_offsets": [begin, data.len()] });
+    }
+    let header = header.to_string();
+    [(header.len() as u64).to_le_bytes().as_slice(), header.as_bytes(), &data].concat()
+}
+
+#[test]
+fn safetensors_are_read_as_the_same_numbers_are_from_npy() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, out] = real_inputs(folder.path());
+    let f32s = fs_err::read(&a).unwrap()[128..].to_vec();
+    assert_eq!(f32s.len(), 5 * 80 * 4);
+    let weight = fs_err::read(&b).unwrap();
+    let one = folder.path().join("a.safetensors");
+    fs_err::write(&one, safetensors(&[("x", "F32", &[5, 80], &f32s)])).unwrap();
+    let two = folder.path().join("b.safetensors");
+    let bias = fs_err::read(folder.path().join("bias.bin")).unwrap();
+    fs_err::write(&two, safetensors(&[("w", "BF16", &[24, 80], &weight), ("c", "BF16", &[24], &bias)])).unwrap();
+    let arguments =
+        [format!("a={}", one.display()), format!("b={}#w", two.display()), format!("bias={}#c", two.display())];
+    let mut all = vec!["--rung", "real", "--observed", out.to_str().unwrap()];
+    all.extend(arguments.iter().flat_map(|argument| ["--input", argument]));
+    let (code, list) = events("", &all);
+    let seen = list.into_iter().find(|e| e["event"] == "observed").unwrap();
+    assert_eq!((code, &seen["same"], &seen["production"]["wrong"]), (0, &Value::from(true), &Value::from(0)));
+    let mut cut = safetensors(&[("x", "F32", &[5, 80], &f32s)]);
+    cut.truncate(cut.len() - 1);
+    let damaged = |from: &str, to: &str| {
+        let good = safetensors(&[("x", "F32", &[5, 80], &f32s)]);
+        let at = good.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+        [&good[..at], to.as_bytes(), &good[at + from.len()..]].concat()
+    };
+    for (bytes, suffix, expected) in [
+        (safetensors(&[("x", "BF16", &[24, 80], &weight), ("y", "BF16", &[24], &bias)]), "", "several tensors; write"),
+        (safetensors(&[("x", "BF16", &[24, 80], &weight)]), "#z", "no tensor `z`; it has x"),
+        (safetensors(&[("x", "BF16", &[24, 80], &weight)]), "", "`x` is BF16 24 x 80, but `a` is 5 x 80"),
+        (safetensors(&[("x", "F64", &[5, 80], &f32s)]), "", "`x` is F64, which is not read; save it as bf16"),
+        (cut, "", "ends before its last byte"),
+        (damaged("dtype", "dtyqe"), "", "an unknown member"),
+        (damaged("[5,80]", "[5,8}]"), "", "is damaged at byte"),
+    ] {
+        let file = folder.path().join("x.safetensors");
+        fs_err::write(&file, bytes).unwrap();
+        let output = run("", &["--input", &format!("a={}{suffix}", file.display())]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+}
+
 /// Small integers as f32, and the same products as production would have stored them.
 fn real_inputs(folder: &Path) -> [PathBuf; 3] {
     let value = |i: usize| ((i * 7 + i / 80) % 5) as f32 - 2.0;

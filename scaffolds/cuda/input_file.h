@@ -1,7 +1,7 @@
-// Real tensors: .npy files, or raw bytes of exactly the operand's logical size.
+// Real tensors: .npy and .safetensors files, or raw bytes of exactly the operand's logical size.
 #pragma once
 
-#include "storage.h"
+#include "safetensors.h"
 
 namespace krepro {
 
@@ -67,7 +67,19 @@ inline std::vector<unsigned char> read_input(const Operand& operand, const std::
   const std::uint64_t count = operand.rows * operand.columns;
   const std::string what = std::string("`") + role_name(operand.role) + "` (" + std::to_string(operand.rows) + " x " +
                            std::to_string(operand.columns) + " " + format.name + ")";
-  std::vector<unsigned char> bytes = read_bytes(path);
+  // FILE#NAME, where there is no file of that whole name.
+  std::string file = path;
+  std::string name;
+  const std::size_t mark = path.rfind('#');
+  if (mark != std::string::npos && !std::ifstream(path, std::ios::binary)) {
+    file = path.substr(0, mark);
+    name = path.substr(mark + 1);
+  }
+  std::vector<unsigned char> bytes = read_bytes(file);
+  std::uint64_t header = 0;
+  if (is_safetensors(bytes, header) && (!name.empty() || bytes.size() != bytes_of(operand.element, count))) {
+    return read_safetensors(operand, bytes, header, file, name);
+  }
   static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   if (bytes.size() < 6 || std::memcmp(bytes.data(), magic, 6) != 0) {
     if (bytes.size() == bytes_of(operand.element, count)) return bytes;

@@ -33,7 +33,7 @@ pub struct Run {
     /// The output that production produced for the given inputs (docs/capture.md)
     #[arg(long, value_name = "FILE")]
     observed: Option<Utf8PathBuf>,
-    /// Real values of an operand: .npy, or raw bytes; may be repeated
+    /// Real values of an operand: .npy, .safetensors (FILE#NAME), or raw bytes; may be repeated
     #[arg(long, value_name = "ROLE=FILE")]
     input: Vec<String>,
     /// Only this rung; may be repeated

@@ -7,7 +7,7 @@ const FIRST: [(&str, &str); 2] = [
 ];
 
 /// Everything else, each after what it includes.
-const REST: [(&str, &str); 18] = [
+const REST: [(&str, &str); 19] = [
     ("hot.h", include_str!("../../scaffolds/cuda/hot.h")),
     ("element.h", include_str!("../../scaffolds/cuda/element.h")),
     ("fill.h", include_str!("../../scaffolds/cuda/fill.h")),
@@ -22,6 +22,7 @@ const REST: [(&str, &str); 18] = [
     ("watchdog.h", include_str!("../../scaffolds/cuda/watchdog.h")),
     ("observations.h", include_str!("../../scaffolds/cuda/observations.h")),
     ("options.h", include_str!("../../scaffolds/cuda/options.h")),
+    ("safetensors.h", include_str!("../../scaffolds/cuda/safetensors.h")),
     ("input_file.h", include_str!("../../scaffolds/cuda/input_file.h")),
     ("report.h", include_str!("../../scaffolds/cuda/report.h")),
     ("session.h", include_str!("../../scaffolds/cuda/session.h")),
