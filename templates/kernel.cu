@@ -10,9 +10,10 @@
 
 // The one place that names what is launched.
 #define KREPRO_ENTRY <@ kernel_name @>
-<$ else $><$ for line in lines $>// <@ line | comment @>
+<$ else $><$ if unit $><$ for line in lines $><@ line | verbatim @>
+<$ endfor $><$ else $><$ for line in lines $>// <@ line | comment @>
 <$ endfor $><$ for alias in aliases $>using <@ alias.name @> = <@ alias.text | verbatim @>;
-<$ endfor $>
+<$ endfor $><$ endif $>
 // The one place that names what is launched.
 #define KREPRO_ENTRY <@ entry | verbatim @>
 <$ endif $>

@@ -1,6 +1,6 @@
 <$ for note in notes $>// <@ note | comment @>
 <$ endfor $>inline const Operand operands[] = {
-<$ for o in operands $>    {Role::<@ o.role @>, Element::<@ o.element @>, <@ o.rows @>, <@ o.columns @>, <@ o.leading_dimension @>, Major::<@ o.major @>, <@ o.swizzled @>},
+<$ for o in operands $>    {Role::<@ o.role @>, Element::<@ o.element @>, <@ o.rows @>, <@ o.columns @>, <@ o.leading_dimension @>, Major::<@ o.major @>, <@ o.swizzled @>, <@ o.packed @>, <@ o.powers @>},
 <$ endfor $>};
 
 <$ if steps $>inline const Step epilogue[] = {
@@ -30,8 +30,8 @@
 };
 
 // ---- one launch --------------------------------------------------------------------------------------------------------
-void launch([[maybe_unused]] const Buffers& buffers, const LaunchShape& shape) {
+void launch([[maybe_unused]] const Buffers& buffers, [[maybe_unused]] const LaunchShape& shape) {
 <@ host | verbatim @>
-  launch_kernel(KREPRO_ENTRY, shape<$ for argument in arguments $>, <@ argument | verbatim @><$ endfor $>);
-}
+<$ if call $>  <@ call @>(KREPRO_ENTRY, shape<$ for argument in arguments $>, <@ argument | verbatim @><$ endfor $>);
+<$ endif $>}
 

@@ -28,6 +28,7 @@ fn operand(role: Role, rows: u64, columns: u64) -> Operand {
         leading_dimension: given(columns),
         major: given(Major::K),
         layout: None,
+        powers_of_two: false,
         binding: role.name().to_owned(),
     }
 }

@@ -74,10 +74,10 @@ fn new_on_the_hopper_example_emits_what_its_generator_prints() {
     let found = essence(&unit, "krepro_kernel(");
     assert!(found.windows(emitted.len()).any(|lines| lines == emitted), "{found:#?}");
     for line in [
-        "{Role::a, Element::bf16, 5, 1000, 1000, Major::k, false},",
-        "{Role::b, Element::bf16, 200, 1000, 1000, Major::k, false},",
-        "{Role::out, Element::bf16, 5, 200, 208, Major::k, false},",
-        "{Role::residual, Element::bf16, 5, 200, 208, Major::k, false},",
+        "{Role::a, Element::bf16, 5, 1000, 1000, Major::k, false, false, false},",
+        "{Role::b, Element::bf16, 200, 1000, 1000, Major::k, false, false, false},",
+        "{Role::out, Element::bf16, 5, 200, 208, Major::k, false, false, false},",
+        "{Role::residual, Element::bf16, 5, 200, 208, Major::k, false, false, false},",
         "{1000, 200}, {2000}, {64, 64}, {1, 1},",
         "{1000, 5}, {2000}, {64, 5}, {1, 1},",
         "{200, 5}, {416}, {64, 5}, {1, 1},",

@@ -31,6 +31,8 @@ struct Operand {
   std::uint64_t leading_dimension;
   Major major;
   bool swizzled;
+  bool packed;  // four columns of a row beside each other: (r, c) lies at (c / 4 * leading_dimension + r) * 4 + c % 4
+  bool powers;  // the kernel takes powers of two only
 };
 
 enum class Accumulator : std::uint32_t { f32_simt, f32_tensor_core, fp8_hopper, s32 };

@@ -197,6 +197,12 @@ class Ladder {
         set_fill(made, role, integers_fill(format(role).sign ? -50 : 0, 50, 301 + 10 * i));
       } else if (is_factor(role)) {
         Fill scales;
+        if (problem_.operands[i].powers) {
+          scales = integers_fill(-1, 1, 301 + 10 * i);
+          scales.kind = FillKind::powers;
+          set_fill(made, role, scales);
+          continue;
+        }
         scales.kind = FillKind::uniform;
         scales.value = 0.5;
         scales.high = 1.5;

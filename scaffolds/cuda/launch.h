@@ -100,6 +100,21 @@ void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape, Argu
   check(error, "cudaLaunchKernelExC of the kernel");
 }
 
+// A host function that launches the kernel on the default stream; what it returns must be 0, cudaSuccess or nothing.
+template <class Result, class... Parameters, class... Arguments>
+void call_launcher(Result (*launcher)(Parameters...), const LaunchShape&, Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the call gives another number of arguments than the launcher takes");
+  if constexpr (std::is_void_v<Result>) {
+    launcher(argument<std::remove_cv_t<Parameters>>(std::forward<Arguments>(arguments))...);
+  } else if constexpr (std::is_same_v<Result, cudaError_t>) {
+    check(launcher(argument<std::remove_cv_t<Parameters>>(std::forward<Arguments>(arguments))...), "the launcher");
+  } else {
+    const int status = static_cast<int>(launcher(argument<std::remove_cv_t<Parameters>>(std::forward<Arguments>(arguments))...));
+    if (status != 0) throw std::runtime_error("the launcher returned " + std::to_string(status));
+  }
+  check(cudaGetLastError(), "the launcher's launch");
+}
+
 // Written by the reproducer: sets the kernel's context up and launches it once.
 void launch(const Buffers& buffers, const LaunchShape& shape);
 

@@ -18,6 +18,7 @@ inline std::vector<unsigned char> read_bytes(const std::string& path) {
 // Elements from the first to the last logical one.
 inline std::uint64_t storage_elements(const Operand& operand) {
   if (operand.swizzled) return (operand.rows + 127) / 128 * ((operand.columns + 3) / 4) * 512;
+  if (operand.packed) return ((operand.columns + 3) / 4 * operand.leading_dimension - operand.leading_dimension + operand.rows) * 4;
   const bool k = operand.major == Major::k;
   const std::uint64_t slow = k ? operand.rows : operand.columns;
   const std::uint64_t fast = k ? operand.columns : operand.rows;
@@ -29,6 +30,7 @@ KREPRO_HOT inline std::uint64_t element_index(const Operand& operand, std::uint6
     const std::uint64_t tile = row / 128 * ((operand.columns + 3) / 4) + column / 4;
     return tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 + column % 4;
   }
+  if (operand.packed) return (column / 4 * operand.leading_dimension + row) * 4 + column % 4;
   return operand.major == Major::k ? row * operand.leading_dimension + column
                                    : column * operand.leading_dimension + row;
 }

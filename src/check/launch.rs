@@ -11,6 +11,10 @@ const MOST_BLOCKS: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 pub(super) fn check(reproducer: &Reproducer, context: &Context<'_>, targets: &[Target], out: &mut Findings) {
+    if reproducer.launch.kind.value.decides_its_launch() {
+        out.skip("K-S22", "grid and block, which production's host code decides".to_owned());
+        return;
+    }
     threads(reproducer, out);
     grid(&reproducer.launch, out);
     cluster(reproducer, context, targets, out);

@@ -19,7 +19,7 @@ pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
 
 /// S28b: one factor for each row of what is scaled.
 fn extent(scale: &Operand, size: &Fact<u64>, out: &mut Findings) {
-    if scale.rows.value >= size.value {
+    if scale.rows.value >= size.value || scale.columns.value > 1 {
         return;
     }
     out.push(

@@ -18,6 +18,7 @@ pub(super) fn operand(role: Role, element: ElementType, rows: u64, columns: u64)
         leading_dimension: given(columns),
         major: given(Major::K),
         layout: None,
+        powers_of_two: false,
         binding: role.name().to_owned(),
     }
 }

@@ -12,6 +12,17 @@ pub enum LaunchKind {
     Wrapped,
     /// A `__global__` function.
     Global,
+    /// A class whose call operator is the kernel, run by a `__global__` template such as `cutlass::device_kernel<S>`.
+    Struct,
+    /// A host function that launches the kernel.
+    Host,
+}
+
+impl LaunchKind {
+    /// Whether grid, block and shared memory are decided by production's own host code, which the harness calls.
+    pub fn decides_its_launch(self) -> bool {
+        matches!(self, LaunchKind::Struct | LaunchKind::Host)
+    }
 }
 
 /// Launch facts.

@@ -43,7 +43,7 @@ pub use epilogue::{EpilogueStep, GatePairs};
 pub use fact::{Fact, Origin};
 pub use finding::{Finding, Findings, Weight};
 pub use gpu_arch::GpuArch;
-pub use harness::HarnessText;
+pub use harness::{Emitted, HarnessText};
 pub use instantiation::{Binding, Instantiation, Piece};
 pub use launch::{Launch, LaunchKind};
 pub use number::Number;

@@ -90,6 +90,9 @@ pub enum Layout {
     /// each, one after another along the columns; within a tile (r, c) lies at `r % 32 · 16 + r / 32 · 4 + c`.
     #[serde(rename = "128x4")]
     Swizzled128x4,
+    /// Packed scales whose rows are contiguous: four columns of a row beside each other, (r, c) at `(c / 4 · ld + r) · 4 + c % 4`.
+    #[serde(rename = "packed4")]
+    Packed4,
 }
 
 impl Layout {
@@ -98,6 +101,7 @@ impl Layout {
         match self {
             Layout::Rows => "rows",
             Layout::Swizzled128x4 => "128x4",
+            Layout::Packed4 => "packed4",
         }
     }
 }
@@ -124,6 +128,9 @@ pub struct Operand {
     /// How elements lie in storage; by the leading dimension when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<Fact<Layout>>,
+    /// Whether the kernel takes powers of two only, in whatever type they lie.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub powers_of_two: bool,
     /// How the kernel gets its address: an expression of the harness context, for example `input 0`, `output 0`, or the name
     /// of a kernel parameter.
     pub binding: String,
@@ -134,6 +141,10 @@ impl Operand {
     pub fn storage(&self) -> u64 {
         if self.is_swizzled() {
             return self.rows.value.div_ceil(128).saturating_mul(self.columns.value.div_ceil(4)).saturating_mul(512);
+        }
+        if self.layout.as_ref().is_some_and(|layout| layout.value == Layout::Packed4) {
+            let packs = self.columns.value.div_ceil(4).saturating_sub(1);
+            return packs.saturating_mul(self.leading_dimension.value).saturating_add(self.rows.value).saturating_mul(4);
         }
         let (slow, fast) = match self.major.value {
             Major::K => (self.rows.value, self.columns.value),

@@ -78,7 +78,7 @@ fn fill(name: &str, cases: &[Case<'_>]) -> Result<(String, Vec<usize>), tera::Er
         let kernel_name = format!("kernel_{}", units.len());
         context.insert("kernel_name", &kernel_name);
         let wrapped = reproducer.launch.kind.value == LaunchKind::Wrapped;
-        let entry = if wrapped { kernel_name.clone() } else { format!("&{}", view::entry(reproducer)) };
+        let entry = if wrapped { kernel_name.clone() } else { view::launched(reproducer) };
         let text = templates.fill("kernel.cu", &context)?;
         units.push((key, UnitView { kernel_name, entry, text, cases: vec![view] }));
     }

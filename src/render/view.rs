@@ -5,7 +5,7 @@ use tera::Context;
 
 use super::{runtime, seal};
 use crate::model::{
-    Accumulator, BuildLine, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Major, Origin, OutputRole,
+    Accumulator, BuildLine, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout, Major, Origin, OutputRole,
     Reproducer, STUB_FOLDER, TensorMap,
 };
 use crate::template::shell;
@@ -19,6 +19,8 @@ struct OperandView {
     leading_dimension: u64,
     major: &'static str,
     swizzled: &'static str,
+    packed: &'static str,
+    powers: &'static str,
 }
 
 #[derive(Serialize)]
@@ -75,6 +77,8 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
 
     context.insert("kernel_name", WRAPPER);
     context.insert("wrapped", &(launch.kind.value == LaunchKind::Wrapped));
+    context.insert("unit", &(harness.emitted == Emitted::Unit));
+    context.insert("call", call(launch.kind.value));
     context.insert("declarations", &harness.declarations);
     context.insert("parameters", &harness.parameters);
     context.insert("prologue", &indent(&harness.prologue));
@@ -87,7 +91,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
         .map(|alias| AliasView { name: alias.name.clone(), text: alias.text.value.clone() })
         .collect();
     context.insert("aliases", &aliases);
-    context.insert("entry", &format!("&{}", entry(reproducer)));
+    context.insert("entry", &launched(reproducer));
     context.insert("host", &indent(&harness.host));
     context.insert("arguments", &harness.arguments);
 
@@ -130,6 +134,23 @@ pub(super) fn entry(reproducer: &Reproducer) -> String {
         instantiation.kernel.value.clone()
     } else {
         format!("{}<{}>", instantiation.kernel.value, arguments.join(", "))
+    }
+}
+
+/// What `KREPRO_ENTRY` stands for: a type for a struct kernel, else a function.
+pub(super) fn launched(reproducer: &Reproducer) -> String {
+    match reproducer.launch.kind.value {
+        LaunchKind::Struct => entry(reproducer),
+        _ => format!("&{}", entry(reproducer)),
+    }
+}
+
+/// The harness function that takes the entry and its arguments; none where the host statements launch by themselves.
+fn call(kind: LaunchKind) -> &'static str {
+    match kind {
+        LaunchKind::Wrapped | LaunchKind::Global => "launch_kernel",
+        LaunchKind::Host => "call_launcher",
+        LaunchKind::Struct => "",
     }
 }
 
@@ -204,6 +225,8 @@ fn operands(reproducer: &Reproducer) -> Vec<OperandView> {
                 Major::Mn => "mn",
             },
             swizzled: word(operand.is_swizzled()),
+            packed: word(operand.layout.as_ref().is_some_and(|layout| layout.value == Layout::Packed4)),
+            powers: word(operand.powers_of_two),
         })
         .collect()
 }

@@ -7,7 +7,7 @@ int main(int count, char** words) {
   if (count != 5) return 2;
   krepro::reset_float_environment();
   krepro::Operand operand = {krepro::Role::a, krepro::Element::bf16, std::strtoull(words[3], nullptr, 10),
-                             std::strtoull(words[4], nullptr, 10), 0, krepro::Major::k, false};
+                             std::strtoull(words[4], nullptr, 10), 0, krepro::Major::k, false, false, false};
   operand.leading_dimension = operand.columns + 3;
   for (std::uint32_t i = 0; i < 12; ++i) {
     if (std::string(krepro::format_of(static_cast<krepro::Element>(i)).name) == words[2]) {

@@ -57,11 +57,11 @@ void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias
 }
 
 const krepro::Operand operands[] = {
-    {krepro::Role::a, krepro::Element::IN_ELEMENT, m, k, a_ld, krepro::Major::k, false},
-    {krepro::Role::b, krepro::Element::IN_ELEMENT, n, k, k, krepro::Major::k, false},
-    {krepro::Role::bias, krepro::Element::bf16, 1, n, n, krepro::Major::k, false},
-    {krepro::Role::out, krepro::Element::OUT_ELEMENT, m, n, out_ld, krepro::Major::k, false},
-    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, k / 16, krepro::Major::k, false},
+    {krepro::Role::a, krepro::Element::IN_ELEMENT, m, k, a_ld, krepro::Major::k, false, false, false},
+    {krepro::Role::b, krepro::Element::IN_ELEMENT, n, k, k, krepro::Major::k, false, false, false},
+    {krepro::Role::bias, krepro::Element::bf16, 1, n, n, krepro::Major::k, false, false, false},
+    {krepro::Role::out, krepro::Element::OUT_ELEMENT, m, n, out_ld, krepro::Major::k, false, false, false},
+    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, k / 16, krepro::Major::k, false, false, false},
 };
 const krepro::Step epilogue[] = {
     {krepro::Does::add, krepro::Element::f32, krepro::Role::bias, krepro::Role::out},

@@ -34,6 +34,7 @@ pub fn operand(role: Role, rows: u64, columns: u64, binding: &str) -> Operand {
         leading_dimension: read(columns),
         major: read(Major::K),
         layout: None,
+        powers_of_two: false,
         binding: binding.into(),
     }
 }

@@ -11,10 +11,14 @@ use crate::source::Source;
 use crate::sys::System;
 
 /// The manifests inside krepro.
-const BUNDLED: [(&str, &str); 2] = [
+const BUNDLED: [(&str, &str); 4] = [
     ("mirage", include_str!("../../../scaffolds/mirage.toml")),
-    ("plain", include_str!("../../../scaffolds/plain.toml")),
+    ("deepgemm", include_str!("../../../scaffolds/deepgemm.toml")),
+    ("cutlass", include_str!("../../../scaffolds/cutlass.toml")),
+    PLAIN,
 ];
+
+const PLAIN: (&str, &str) = ("plain", include_str!("../../../scaffolds/plain.toml"));
 
 /// The manifest named or lying at `wanted`; without one the bundled manifest that knows `kernel`, else `plain`.
 pub(super) fn manifest(
@@ -44,7 +48,7 @@ pub(super) fn manifest(
                     return Ok((source, manifest));
                 }
             }
-            read(source(&BUNDLED[1]))
+            read(source(&PLAIN))
         }
     }
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::{Failure, Session};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::exit::Exit;
-use crate::model::{DescriptorSource, Fact, Instantiation, ToolchainFacts};
+use crate::model::{DescriptorSource, Emitted, Fact, Instantiation, ToolchainFacts};
 use crate::pipeline;
 use crate::read::assemble::{Facts, Overrides};
 use crate::read::{assemble, constant, instantiation, instruction, signature, site};
@@ -158,7 +158,7 @@ impl New {
         if let (Some(found), Some((parsed, _))) = (&found, &printed) {
             problems.append(instantiation::check_arity(found, parsed, &[Arc::clone(&header), Arc::clone(&emitter)]));
         }
-        let (Some(found), Some((parsed, extent)), Some(mut command)) = (found, printed, command) else {
+        let (Some(found), Some((mut parsed, extent)), Some(mut command)) = (found, printed, command) else {
             return Err(Failure::input(problems));
         };
         if problems.has_errors() {
@@ -166,6 +166,9 @@ impl New {
         }
         said.append(problems);
         let (manifest_source, manifest) = bundled::manifest(system, self.scaffold.as_deref(), &found.name)?;
+        if manifest.harness.emitted == Emitted::Unit && extent.source.bytes().len() == extent.span.range().len() {
+            parsed.lines = extent.text().lines().map(str::to_owned).collect();
+        }
         let include = include::include(system, &kernel.file, &mut command);
         let folders = compile::include_folders(&command);
         let headers = sys::closure(system, &kernel.file, &folders);

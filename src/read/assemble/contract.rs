@@ -4,7 +4,7 @@ use super::Facts;
 use super::operand::operands;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, OutputRole, Role, Tile};
+use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, Origin, OutputRole, Role, Tile};
 use crate::read::manifest::{Expression, KernelRule};
 use crate::source::Place;
 
@@ -20,12 +20,26 @@ pub(super) fn contract(
             (None, Some(expression)) => terms.quantity(expression),
             (None, None) => Err(question_extent(key, facts)),
         };
+        // A framework writes 0 for an extent that it leaves to run time.
+        let result = match result {
+            Ok(fact) if fact.value == 0 => Err(question_extent(key, facts).because(format!(
+                "{} is 0: the instantiation leaves it to run time",
+                match &fact.origin {
+                    Origin::Read { expr: Some(expr), .. } => format!("`{expr}`"),
+                    _ => format!("`{key}`"),
+                }
+            ))),
+            other => other,
+        };
         result.map_err(|problem| problems.push(problem)).ok()
     };
     let m = extent("m", |r| r.m.as_ref());
     let n = extent("n", |r| r.n.as_ref());
     let k = extent("k", |r| r.k.as_ref());
     let (m, n, k) = (m?, n?, k?);
+    for (name, fact) in [("m", &m), ("n", &n), ("k", &k)] {
+        terms.bind(format!("contract::{name}"), fact);
+    }
     let operands = operands(rule, [&m, &n, &k], facts, terms, problems)?;
     let out = operands.iter().find(|o| o.role.value == Role::Out).map(|o| o.element.clone())?;
     let place = rule_place(rule, facts, terms);

@@ -63,7 +63,18 @@ fn named(facts: &Facts<'_>, problems: &mut Diagnostics) -> Vec<Named> {
             list.push(Named { name: object.name.clone(), slot, alias });
         }
     }
+    // A context's descriptor that the call passes directly.
+    for (parameter, argument) in facts.signature.parameters.iter().zip(&facts.instantiation.arguments) {
+        let text = &argument.value;
+        let slot = number(&input, text).map(Slot::Input).or_else(|| number(&output, text).map(Slot::Output));
+        if let Some(slot) = slot {
+            list.push(Named { name: parameter.name.clone(), slot, alias: None });
+        }
+    }
     for parameter in &facts.signature.parameters {
+        if list.iter().any(|named| named.name == parameter.name) {
+            continue;
+        }
         if parameter.declared.contains("CUtensorMap") || parameter.declared.contains("TmaDescriptor") {
             list.push(Named {
                 name: parameter.name.clone(),
@@ -190,13 +201,16 @@ fn fill_map(fill: &FillRule, element: ElementType, terms: &Terms<'_>) -> Result<
     let none = BTreeMap::new();
     Ok(TensorMap {
         data_type: fill.data_type.clone().unwrap_or_else(|| driver_type(element).to_owned()),
-        element_bytes: element.bytes(1),
+        element_bytes: fill.element_bytes.unwrap_or_else(|| element.bytes(1)),
         global_dim: list(&fill.global_dim, &none, terms)?,
         global_strides: list(&fill.global_strides, &none, terms)?,
         box_dim: list(&fill.box_dim, &none, terms)?,
         element_strides: vec![1; fill.box_dim.len()],
         swizzle: swizzle(&fill.swizzle_bits, &none, terms)?,
-        l2_promotion: "CU_TENSOR_MAP_L2_PROMOTION_NONE".to_owned(),
+        l2_promotion: fill
+            .l2_promotion
+            .clone()
+            .unwrap_or_else(|| "CU_TENSOR_MAP_L2_PROMOTION_NONE".to_owned()),
         out_of_bounds: OutOfBounds::Zeros,
     })
 }

@@ -16,19 +16,46 @@ pub(super) fn harness(
     problems: &mut Diagnostics,
 ) -> Option<HarnessText> {
     match launch.kind.value {
-        LaunchKind::Wrapped => Some(wrapped(contract, descriptors, facts, problems)),
-        LaunchKind::Global => global(rule, contract, descriptors, facts, terms, problems),
+        LaunchKind::Wrapped => Some(wrapped(rule, contract, descriptors, facts, terms, problems)),
+        LaunchKind::Global | LaunchKind::Host => global(rule, contract, descriptors, facts, terms, problems),
+        LaunchKind::Struct => Some(HarnessText {
+            emitted: facts.manifest.harness.emitted,
+            declarations: facts.manifest.harness.declarations.clone(),
+            host: host(rule, facts, terms, problems),
+            ..HarnessText::default()
+        }),
     }
 }
 
+/// Host statements of the manifest, then those of the kernel's block; `{=EXPRESSION}` stands for its value.
+fn host(rule: Option<&KernelRule>, facts: &Facts<'_>, terms: &Terms<'_>, problems: &mut Diagnostics) -> String {
+    let own = rule.map_or("", |r| r.host.as_str());
+    let parts = [facts.manifest.harness.host.trim_end(), own.trim_end()];
+    let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once("{=") {
+        let Some((expression, behind)) = after.split_once('}') else { break };
+        out.push_str(before);
+        match terms.given(expression, format!("`{expression}` in the host statements")) {
+            Ok(value) => out.push_str(&value.value.to_string()),
+            Err(problem) => problems.push(problem),
+        }
+        rest = behind;
+    }
+    out + rest
+}
+
 fn wrapped(
+    rule: Option<&KernelRule>,
     contract: &Contract,
     descriptors: &[DescriptorPair],
     facts: &Facts<'_>,
+    terms: &Terms<'_>,
     problems: &mut Diagnostics,
 ) -> HarnessText {
     let text = &facts.manifest.harness;
-    let mut host = vec![text.host.trim_end().to_owned()];
+    let mut host = vec![host(rule, facts, terms, problems)];
     let mut bind = |binding: &str, template: [&Option<String>; 2], name: &str, value: &str| {
         let (template, index) = match binding.parse() {
             Ok(Slot::Input(index)) => (template[0], index),
@@ -59,6 +86,7 @@ fn wrapped(
         bind(&descriptor.binding, [&text.bind.input_descriptor, &text.bind.output_descriptor], "map", &value);
     }
     HarnessText {
+        emitted: text.emitted,
         declarations: text.declarations.clone(),
         parameters: text.parameters.clone(),
         prologue: text.prologue.clone(),
@@ -84,9 +112,11 @@ fn global(
             Err(problem) => problems.push(problem),
         }
     }
+    let host = host(rule, facts, terms, problems);
     (arguments.len() == count).then(|| HarnessText {
+        emitted: text.emitted,
         declarations: text.declarations.clone(),
-        host: text.host.clone(),
+        host,
         arguments,
         ..HarnessText::default()
     })
@@ -105,19 +135,27 @@ fn argument(
     if let Some(map) = descriptors.iter().find(|d| d.name == *name) {
         return Ok(format!("buffers.map(\"{}\")", map.name));
     }
-    let slot = Slot::Parameter(name.clone()).to_string();
-    if let Some(operand) = contract.operands.iter().find(|o| o.binding == slot) {
+    let slots = [Slot::Parameter(name.clone()).to_string(), Slot::Parameter(index.to_string()).to_string()];
+    if let Some(text) = rule.and_then(|r| r.argument.get(name)) {
+        return Ok(text.clone());
+    }
+    if let Some(operand) = contract.operands.iter().find(|o| slots.contains(&o.binding)) {
         return Ok(format!("buffers.address(\"{}\")", operand.role.value));
     }
     if name == "workspace" && parameter.declared.contains('*') {
         return Ok("buffers.workspace()".to_owned());
     }
-    let value = match (facts.overrides.scalar(name), rule.and_then(|r| r.scalar.get(name))) {
+    if parameter.declared.contains("cudaStream_t") {
+        return Ok("cudaStream_t{}".to_owned());
+    }
+    let given = facts.overrides.scalar(name).or_else(|| facts.overrides.scalar(&index.to_string()));
+    let value = match (given, rule.and_then(|r| r.scalar.get(name))) {
         (Some((text, by)), _) => Some(terms.given(text, by)?.value),
         (None, Some(expression)) => Some(terms.quantity(expression)?.value),
         (None, None) => facts.instantiation.arguments.get(index).and_then(|piece| piece.value.trim().parse().ok()),
     };
     match value {
+        Some(0) if parameter.declared.contains('*') => Ok("nullptr".to_owned()),
         Some(value) => Ok(value.to_string()),
         None => Err(Diagnostic::error(
             "K-QUESTION",

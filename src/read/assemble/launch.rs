@@ -16,11 +16,15 @@ pub(super) fn launch(
     let general = &facts.manifest.launch;
     let sources = || own.into_iter().chain(std::iter::once(general));
     let kind = kind(sources().find_map(|r| r.kind), facts);
+    // Production's host code decides grid and block: a table that holds 1 stands for nothing.
+    let decided = kind.value.decides_its_launch();
+    let theirs = || Fact::assumed(1, "production's host code decides it");
     let bounds = bounds(sources(), facts, terms);
     let mut keep = |result: Result<Fact<u64>, Diagnostic>| result.map_err(|problem| problems.push(problem)).ok();
     let threads = keep(match (facts.overrides.launch("threads"), sources().find_map(|r| r.threads.as_ref())) {
         (Some((text, by)), _) => terms.given(text, by),
         (None, Some(expression)) => terms.quantity(expression),
+        (None, None) if decided => Ok(theirs()),
         (None, None) => threads_from_bounds(bounds.as_ref(), terms),
     });
     let shared = match facts.overrides.launch("shared_memory") {
@@ -41,7 +45,8 @@ pub(super) fn launch(
         )),
     };
     let workspace_fill = keep(fill)?;
-    let grid = triple("grid", sources().find_map(|r| r.grid.as_ref()), None, facts, terms, problems);
+    let grid = sources().find_map(|r| r.grid.as_ref());
+    let grid = triple("grid", grid, decided.then(theirs), facts, terms, problems);
     let one = Fact::assumed(1, "nothing says that it is launched in clusters");
     let cluster = triple("cluster", sources().find_map(|r| r.cluster.as_ref()), Some(one), facts, terms, problems);
     let workspace_fill = Fact { value: u8::try_from(workspace_fill.value).unwrap_or(0), origin: workspace_fill.origin };
@@ -59,7 +64,7 @@ pub(super) fn launch(
 
 fn kind(said: Option<LaunchKind>, facts: &Facts<'_>) -> Fact<LaunchKind> {
     let value = match said {
-        Some(kind) if kind == LaunchKind::Wrapped || facts.signature.global => kind,
+        Some(kind) if kind != LaunchKind::Global || facts.signature.global => kind,
         _ if facts.signature.global => LaunchKind::Global,
         _ => LaunchKind::Wrapped,
     };

@@ -12,17 +12,19 @@ mod terms;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use regex::Regex;
+
 pub use awaited::awaited;
 pub use overrides::Overrides;
 pub use terms::Evaluate;
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{
-    Awaited, CompileCommand, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature, Reproducer,
+    Awaited, CompileCommand, Contract, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature, Reproducer,
     ToolchainFacts,
 };
 use crate::read::manifest::Manifest;
-use crate::source::Source;
+use crate::source::{Source, Spot};
 use terms::Terms;
 
 /// Everything that the readers found.
@@ -61,6 +63,34 @@ pub struct Facts<'a> {
     pub inputs: Vec<InputFile>,
 }
 
+/// Says so where the manifest knows the kernel for one that is no GEMM.
+fn no_oracle(facts: &Facts<'_>) -> Result<(), Diagnostics> {
+    let last = facts.signature.name.rsplit("::").next().unwrap_or_default();
+    for entry in &facts.manifest.no_oracle {
+        let pattern = Regex::new(entry.kernel.get_ref()).map_err(|error| {
+            let spot = Spot::new(facts.manifest_source, entry.kernel.span());
+            Diagnostic::error("K-MANIFEST", format!("no regular expression: {error}")).at(spot, "")
+        })?;
+        if pattern.is_match(last) {
+            let text = &facts.instantiation.kernel.value;
+            let arguments: Vec<&str> =
+                facts.instantiation.template_arguments.iter().map(|a| a.value.as_str()).collect();
+            let message = format!("krepro has no oracle for `{}`: it computes {}", facts.signature.name, entry.computes);
+            return Err(Diagnostic::error("K-NO-ORACLE", message)
+                .because(format!("site and signature were read, and fit: `{text}<{}>`", arguments.join(", ")))
+                .because("krepro compares with a host GEMM, so there is nothing to compare this kernel with")
+                .help("if it is a GEMM after all: --contract m=EXPR n=EXPR k=EXPR a=SLOT b=SLOT out=SLOT")
+                .into());
+        }
+    }
+    Ok(())
+}
+
+/// What expressions may name once the contract is known.
+fn named(contract: &Contract) -> impl Iterator<Item = (String, &Fact<u64>)> {
+    contract.operands.iter().map(|o| (format!("{}::leading_dimension", o.role.value), &o.leading_dimension))
+}
+
 /// Applies the manifest to the facts.
 ///
 /// # Errors
@@ -69,6 +99,9 @@ pub struct Facts<'a> {
 pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
     let mut problems = Diagnostics::new();
     let rule = facts.manifest.kernel(&facts.signature.name);
+    if rule.is_none() && facts.overrides.contract.is_empty() {
+        no_oracle(&facts)?;
+    }
     if rule.is_none() && !facts.manifest.kernel.is_empty() && facts.overrides.contract.is_empty() {
         let known: Vec<_> = facts.manifest.kernel.iter().map(|k| k.name.as_str()).collect();
         problems.push(
@@ -84,6 +117,9 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
     }
     let terms = Terms::new(&facts);
     let contract = contract::contract(rule, &facts, &terms, &mut problems);
+    for (name, fact) in contract.iter().flat_map(named) {
+        terms.bind(name, fact);
+    }
     let launch = launch::launch(rule, &facts, &terms, &mut problems);
     let descriptors = contract
         .as_ref()

@@ -71,8 +71,8 @@ fn operand(
     };
     let rows = extent("rows", rule.and_then(|r| r.rows.as_ref()), rows);
     let columns = extent("columns", rule.and_then(|r| r.columns.as_ref()), columns);
-    let major = major(role, rule, &origin, facts);
-    let element = element(role, rule, &slot, &origin, facts);
+    let major = major(role, rule, &origin, facts, terms);
+    let element = element(role, rule, &slot, &origin, facts, terms);
     let (rows, columns, major, element) = match (rows, columns, major, element) {
         (Ok(rows), Ok(columns), Ok(major), Ok(element)) => (rows, columns, major, element),
         (rows, columns, major, element) => {
@@ -95,6 +95,7 @@ fn operand(
         leading_dimension,
         major,
         layout,
+        powers_of_two: rule.is_some_and(|r| r.powers_of_two),
         binding: slot.to_string(),
     }))
 }
@@ -109,7 +110,7 @@ fn named_slot(text: &str, facts: &Facts<'_>, by: &str) -> Result<Slot, Diagnosti
     if let Ok(slot) = text.parse() {
         return Ok(slot);
     }
-    if facts.signature.parameters.iter().any(|p| p.name == text) {
+    if parameter(text, facts).is_some() {
         return Ok(Slot::Parameter(text.to_owned()));
     }
     let names: Vec<_> = facts.signature.parameters.iter().map(|p| p.name.as_str()).collect();
@@ -142,15 +143,17 @@ fn layout(
     let layout = match (facts.overrides.contract(&key), rule.and_then(|r| r.layout)) {
         (Some(("rows", by)), _) => Some(Fact::given(Layout::Rows, by)),
         (Some(("128x4", by)), _) => Some(Fact::given(Layout::Swizzled128x4, by)),
+        (Some(("packed4", by)), _) => Some(Fact::given(Layout::Packed4, by)),
         (Some((_, by)), _) => {
-            return Err(Diagnostic::error("K-OPTION", format!("{by}: no such layout")).help("write rows or 128x4"));
+            let wrong = Diagnostic::error("K-OPTION", format!("{by}: no such layout"));
+            return Err(wrong.help("write rows, 128x4 or packed4"));
         }
         (None, Some(value)) => Some(Fact { value, origin: origin.clone() }),
         (None, None) => None,
     };
     match layout {
-        Some(fact) if fact.value == Layout::Swizzled128x4 && !matches!(role, Role::ScaleA | Role::ScaleB) => {
-            Err(Diagnostic::error("K-OPTION", format!("`{role}` cannot have the layout 128x4"))
+        Some(fact) if fact.value != Layout::Rows && !matches!(role, Role::ScaleA | Role::ScaleB) => {
+            Err(Diagnostic::error("K-OPTION", format!("`{role}` cannot have the layout {}", fact.value.name()))
                 .because("it is a layout of block scales")
                 .help("say it of scale_a or scale_b, or leave it out"))
         }
@@ -163,11 +166,16 @@ fn major(
     rule: Option<&OperandRule>,
     origin: &Origin,
     facts: &Facts<'_>,
+    terms: &Terms<'_>,
 ) -> Result<Fact<Major>, Diagnostic> {
     match (facts.overrides.contract(&format!("{role}.major")), rule) {
         (Some(("k", by)), _) => Ok(Fact::given(Major::K, by)),
         (Some(("mn", by)), _) => Ok(Fact::given(Major::Mn, by)),
         (Some((_, by)), _) => Err(Diagnostic::error("K-OPTION", format!("{by}: no such major")).help("write k or mn")),
+        (None, Some(OperandRule { mn_when: Some(condition), .. })) => {
+            let value = if terms.holds(Some(condition))? { Major::Mn } else { Major::K };
+            Ok(Fact::read(value, terms.spot(condition).place(), condition.get_ref().clone()))
+        }
         (None, Some(rule)) => Ok(Fact { value: rule.major.unwrap_or(Major::K), origin: origin.clone() }),
         (None, None) if matches!(role, Role::A | Role::B) => {
             Ok(Fact::assumed(Major::K, "nothing says which index is contiguous: taken as k"))
@@ -182,6 +190,7 @@ fn element(
     slot: &Slot,
     origin: &Origin,
     facts: &Facts<'_>,
+    terms: &Terms<'_>,
 ) -> Result<Fact<ElementType>, Diagnostic> {
     if let Some((text, by)) = facts.overrides.contract(&format!("{role}.element")) {
         return text
@@ -192,8 +201,18 @@ fn element(
     if let Some(value) = rule.and_then(|r| r.element) {
         return Ok(Fact { value, origin: origin.clone() });
     }
+    if let Some(name) = rule.and_then(|r| r.element_type.as_ref()) {
+        let piece = terms.text(name.get_ref());
+        let value = piece.and_then(|piece| Some(Fact { value: named_element(&piece.value)?, origin: piece.origin }));
+        return value.ok_or_else(|| {
+            let spot = Spot::new(facts.manifest_source, name.span());
+            Diagnostic::error("K-QUESTION", format!("what is the element type of `{role}`?"))
+                .at(spot, "names no type that is known")
+                .help(format!("--contract {role}.element=bf16 (or f16, f32, e4m3, …)"))
+        });
+    }
     let parameter = match slot {
-        Slot::Parameter(name) => facts.signature.parameters.iter().find(|p| p.name == *name),
+        Slot::Parameter(name) => parameter(name, facts).map(|(_, parameter)| parameter),
         _ => None,
     };
     match parameter.and_then(|p| pointee(p, facts)) {
@@ -204,19 +223,29 @@ fn element(
     }
 }
 
+/// A parameter by its name or its number from 0.
+pub(super) fn parameter<'f>(name: &str, facts: &'f Facts<'_>) -> Option<(usize, &'f Parameter)> {
+    let list = &facts.signature.parameters;
+    let index = list.iter().position(|p| p.name == name).or_else(|| name.parse().ok())?;
+    Some((index, list.get(index)?))
+}
+
+/// The element type that a C++ type names.
+fn named_element(text: &str) -> Option<ElementType> {
+    let last = text.trim().rsplit("::").next()?;
+    ELEMENT_NAMES.iter().find(|(name, _)| *name == last).map(|(_, element)| *element)
+}
+
 /// The element type behind a pointer parameter; a template type parameter is replaced by its argument.
 fn pointee(parameter: &Parameter, facts: &Facts<'_>) -> Option<ElementType> {
     let words: Vec<&str> = parameter.declared.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).collect();
-    let of = |word: &str| {
-        ELEMENT_NAMES.iter().find(|(name, _)| *name == word.rsplit("::").next().unwrap_or(word)).map(|(_, t)| *t)
-    };
-    if let Some(found) = words.iter().find_map(|word| of(word)) {
+    if let Some(found) = words.iter().find_map(|word| named_element(word)) {
         return Some(found);
     }
     let parameters = &facts.signature.template_parameters;
     words.iter().find_map(|word| {
         let index = parameters.iter().position(|p| p.name == *word)?;
-        of(facts.instantiation.template_arguments.get(index)?.value.trim())
+        named_element(&facts.instantiation.template_arguments.get(index)?.value)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Expressions of the manifest and of the command line, evaluated with provenance.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use super::Facts;
 use crate::diag::Diagnostic;
 use crate::model::{Fact, Instantiation, KernelSignature, Origin, Piece};
 use crate::read::constant::Scope;
-use crate::read::manifest::{DescriptorType, Expression, When};
+use crate::read::manifest::{DescriptorType, Expression, Manifest, When};
 use crate::source::{Source, Spot};
 
 /// Evaluates a C++ constant expression over the kernel's template parameters.
@@ -30,8 +31,8 @@ pub(super) struct Terms<'a> {
     evaluator: &'a dyn Evaluate,
     manifest: &'a Arc<Source>,
     arguments: BTreeMap<String, Piece>,
-    /// `ALIAS::PARAMETER` of every alias of a known descriptor type.
-    members: BTreeMap<String, String>,
+    /// `ALIAS::PARAMETER` of every alias of a known type, and what the contract says once it is known.
+    members: RefCell<BTreeMap<String, Piece>>,
     defines: Vec<String>,
 }
 
@@ -41,9 +42,20 @@ impl<'a> Terms<'a> {
             evaluator: facts.evaluator,
             manifest: facts.manifest_source,
             arguments: arguments(&facts.signature, &facts.instantiation),
-            members: members(&facts.manifest.descriptor_type, &facts.instantiation),
+            members: RefCell::new(members(facts.manifest, &facts.instantiation)),
             defines: defines(&facts.compile.arguments.iter().map(|a| a.text.as_str()).collect::<Vec<_>>()),
         }
+    }
+
+    /// Lets expressions name a value: `contract::m`, `out::leading_dimension`.
+    pub(super) fn bind(&self, name: String, fact: &Fact<u64>) {
+        let piece = Fact { value: fact.value.to_string(), origin: fact.origin.clone() };
+        self.members.borrow_mut().insert(name, piece);
+    }
+
+    /// The text that stands for a template parameter or for `ALIAS::PARAMETER`.
+    pub(super) fn text(&self, name: &str) -> Option<Piece> {
+        self.arguments.get(name).cloned().or_else(|| self.members.borrow().get(name).cloned())
     }
 
     /// Where an expression of the manifest stands.
@@ -70,8 +82,8 @@ impl<'a> Terms<'a> {
             Diagnostic::error("K-MANIFEST-EXPRESSION", format!("`{text}` cannot be evaluated: {why}"))
                 .at(spot.clone(), "in this expression")
         })?;
-        let origin = match self.arguments.get(text.trim()) {
-            Some(piece) => piece.origin.clone(),
+        let origin = match self.text(text.trim()) {
+            Some(piece) => piece.origin,
             None => Origin::Read { at: spot.place(), expr: Some(text.clone()) },
         };
         Ok(Fact { value, origin })
@@ -110,16 +122,15 @@ impl<'a> Terms<'a> {
     }
 
     fn integer(&self, text: &str, extra: &BTreeMap<String, String>) -> Result<i128, String> {
-        let mut known = extra.clone();
         let mut text = self.expand_defined(text)?;
-        for (index, (member, value)) in self.members.iter().enumerate() {
-            if text.contains(member.as_str()) {
-                let name = format!("krepro_member_{index}");
-                text = text.replace(member.as_str(), &name);
-                known.insert(name, value.clone());
-            }
+        for (member, piece) in self.members.borrow().iter() {
+            // A type stands for itself; an expression keeps its parentheses.
+            let value = piece.value.trim();
+            let name = value.chars().all(|c| c.is_alphanumeric() || "_:<>, ".contains(c));
+            let value = if name { value.to_owned() } else { format!("({value})") };
+            text = replace_name(&text, member, &value).unwrap_or(text);
         }
-        self.evaluator.integer(&text, &known)
+        self.evaluator.integer(&text, extra)
     }
 
     /// `defined(X)` becomes 1 or 0, from the recovered `-D`.
@@ -152,17 +163,42 @@ fn arguments(signature: &KernelSignature, instantiation: &Instantiation) -> BTre
     signature.template_parameters.iter().zip(given).map(|(p, piece)| (p.name.clone(), piece.clone())).collect()
 }
 
-/// Parameter values of every alias of a known descriptor type, under `ALIAS::PARAMETER`.
-fn members(types: &[DescriptorType], instantiation: &Instantiation) -> BTreeMap<String, String> {
+/// Parameters of every alias of a type that the manifest knows, under `ALIAS::PARAMETER`, or `NAME::PARAMETER` where the
+/// manifest names the type.
+fn members(manifest: &Manifest, instantiation: &Instantiation) -> BTreeMap<String, Piece> {
     let mut map = BTreeMap::new();
     for alias in &instantiation.aliases {
         let last = alias.template.rsplit("::").next().unwrap_or_default();
-        let Some(kind) = types.iter().find(|t| t.template == last) else { continue };
-        for (name, value) in parameter_values(kind, &alias.arguments) {
-            map.insert(format!("{}::{name}", alias.name), value);
+        if let Some(kind) = manifest.descriptor_type.iter().find(|t| t.template == last) {
+            for (name, value) in parameter_values(kind, &alias.arguments) {
+                map.insert(format!("{}::{name}", alias.name), Fact { value, origin: alias.text.origin.clone() });
+            }
+        }
+        let known = |name: &str| alias.template == name || alias.template.ends_with(&format!("::{name}"));
+        if let Some(kind) = manifest.known_type.iter().find(|t| known(&t.template)) {
+            for (name, piece) in kind.parameters.iter().zip(&alias.arguments) {
+                map.insert(format!("{}::{name}", kind.name), piece.clone());
+            }
         }
     }
     map
+}
+
+/// `text` with every `from` that is a whole name replaced; none where there is none.
+fn replace_name(text: &str, from: &str, to: &str) -> Option<String> {
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let mut out = String::new();
+    let (mut rest, mut found) = (text, false);
+    while let Some(at) = rest.find(from) {
+        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
+        let whole = !out.chars().chain(before.chars()).next_back().is_some_and(part) && !after.starts_with(part);
+        out.push_str(before);
+        out.push_str(if whole { to } else { from });
+        found |= whole;
+        rest = after;
+    }
+    out.push_str(rest);
+    found.then_some(out)
 }
 
 /// Values of a descriptor type's parameters, defaults filled in.
@@ -211,7 +247,14 @@ fn defines(arguments: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::defines;
+    use super::{defines, replace_name};
+
+    #[test]
+    fn only_whole_names_are_replaced() {
+        let replaced = replace_name("a::ld + scale_a::ld * a::ld2 - a::ld", "a::ld", "x");
+        assert_eq!(replaced.as_deref(), Some("x + scale_a::ld * a::ld2 - x"));
+        assert_eq!(replace_name("b::a::ld", "a::ld", "x"), None);
+    }
 
     #[test]
     fn defines_are_read_in_every_form_and_undone_in_order() {

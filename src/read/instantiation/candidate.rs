@@ -8,6 +8,8 @@ use crate::source::Span;
 /// How a statement names it, strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
+    /// `using Kernel = kernel<64, 128>;`: what is launched is the type; only a kernel that is asked for by name.
+    Alias,
     /// `kernel(a, b);`
     PlainCall,
     /// `kernel<64, 128>`
@@ -69,6 +71,11 @@ pub fn candidate(text: &[u8], tokens: &[Token], statement: &Statement) -> Option
     let specialises = tokens.get(at + 1).is_some_and(|t| t.is(b'<')) && tokens.get(at + 2).is_some_and(|t| t.is(b'>'));
     if first.bytes(text) == b"template" && specialises {
         return make(Form::Explicit, explicit(tokens, at + 3)?, vec![]);
+    }
+    if first.bytes(text) == b"using" && tokens.get(at + 2)?.is(b'=') {
+        let start = (at + 3..tokens.len()).find(|index| tokens[*index].bytes(text) != b"typename")?;
+        let id = template_id(tokens, start).filter(|id| id.next == tokens.len() && id.arguments.is_some())?;
+        return make(Form::Alias, id, vec![]);
     }
     if let Some(id) = address(tokens, at) {
         return make(Form::Address, id, vec![]);
@@ -193,6 +200,7 @@ fn alias(text: &[u8], tokens: &[Token], name: Span, from: usize, until: usize) -
     while tokens.get(start).is_some_and(|t| t.bytes(text) == b"typename") {
         start += 1;
     }
-    let of = template_id(tokens, start).filter(|id| id.next == until);
+    // `Template<…>`, or a member of it.
+    let of = template_id(tokens, start).filter(|id| id.next == until || tokens.get(id.next).is_some_and(|t| t.is(b':')));
     Some(Declared { name, text: vec![range(tokens.get(from..until)?)?], of, alias: true })
 }

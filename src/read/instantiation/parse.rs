@@ -119,6 +119,7 @@ fn choose(text: &Text<'_>, tokens: &[Token], all: &[Statement], select: &Select)
     let name = |c: &Candidate| text.source.slice(c.id.name).into_owned();
     let mut found: Vec<&Candidate> =
         every.iter().filter(|c| select.kernel.as_deref().is_none_or(|wanted| same_kernel(wanted, &name(c)))).collect();
+    found.retain(|c| select.kernel.is_some() || c.form != Form::Alias);
     if let Some(line) = select.line {
         found.retain(|c| covers(text, tokens, &c.statement, line));
     }

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::rule::{DescriptorType, Expression, KernelRule, When};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::LaunchKind;
+use crate::model::{Emitted, LaunchKind};
 use crate::source::{Source, Spot};
 
 /// Launch facts, each an expression.
@@ -52,6 +52,9 @@ pub struct Bind {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HarnessRule {
+    /// What kind of text the sites emit.
+    #[serde(default)]
+    pub emitted: Emitted,
     /// Includes before the kernel's header, with their delimiters.
     #[serde(default)]
     pub includes: Vec<String>,
@@ -85,6 +88,28 @@ pub struct SlotPatterns {
     pub output_descriptor: Option<Spanned<String>>,
 }
 
+/// A class template whose arguments, as an alias of the emitted text gives them, are known by name.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownType {
+    /// The name under which expressions find them: `NAME::PARAMETER`.
+    pub name: String,
+    /// The template, qualified as far as tells it from others.
+    pub template: String,
+    /// Its parameters in order.
+    pub parameters: Vec<String>,
+}
+
+/// Kernels that no reference is known for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoOracle {
+    /// A regular expression that finds them by their unqualified name.
+    pub kernel: Spanned<String>,
+    /// What they compute, for the message.
+    pub computes: String,
+}
+
 /// A scaffold manifest.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,16 +133,25 @@ pub struct Manifest {
     /// Descriptor types.
     #[serde(default)]
     pub descriptor_type: Vec<DescriptorType>,
+    /// Types whose arguments expressions may name.
+    #[serde(default)]
+    pub known_type: Vec<KnownType>,
     /// Kernels.
     #[serde(default)]
     pub kernel: Vec<KernelRule>,
+    /// Kernels that are no GEMM.
+    #[serde(default)]
+    pub no_oracle: Vec<NoOracle>,
 }
 
 impl Manifest {
-    /// The rule for a kernel, by qualified or unqualified name.
+    /// The rule for a kernel; a rule's name is its last part, or qualified as far as tells it from others.
     pub fn kernel(&self, name: &str) -> Option<&KernelRule> {
-        let last = name.rsplit("::").next().unwrap_or(name);
-        self.kernel.iter().find(|rule| rule.name == last)
+        let name = name.trim_start_matches("::");
+        let same = |wanted: &str| {
+            name.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+        };
+        self.kernel.iter().find(|rule| same(&rule.name))
     }
 }
 
@@ -153,7 +187,12 @@ mod tests {
 
     #[test]
     fn the_bundled_manifests_are_read() {
-        for text in [include_str!("../../../scaffolds/mirage.toml"), include_str!("../../../scaffolds/plain.toml")] {
+        for text in [
+            include_str!("../../../scaffolds/mirage.toml"),
+            include_str!("../../../scaffolds/deepgemm.toml"),
+            include_str!("../../../scaffolds/cutlass.toml"),
+            include_str!("../../../scaffolds/plain.toml"),
+        ] {
             let manifest = parse(&Source::new("m.toml", text)).expect("a manifest");
             assert_eq!(manifest.version, 1);
         }

@@ -20,7 +20,8 @@ pub struct When {
     pub value: Expression,
 }
 
-/// A place in the context that the kernel's text reads, for example `input 1`, or a parameter by name, `parameter a`.
+/// A place in the context that the kernel's text reads, for example `input 1`, or a parameter by name or by number (from 0),
+/// `parameter a`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Slot {
@@ -28,7 +29,7 @@ pub enum Slot {
     Input(usize),
     /// Output number.
     Output(usize),
-    /// Kernel parameter by name.
+    /// Kernel parameter, by name or by its number from 0.
     Parameter(String),
 }
 
@@ -49,7 +50,7 @@ impl FromStr for Slot {
         match word {
             "input" => rest.parse().map(Slot::Input).map_err(|_| wrong()),
             "output" => rest.parse().map(Slot::Output).map_err(|_| wrong()),
-            "parameter" if is_identifier(rest) => Ok(Slot::Parameter(rest.to_owned())),
+            "parameter" if is_identifier(rest) || rest.parse::<usize>().is_ok() => Ok(Slot::Parameter(rest.to_owned())),
             _ => Err(wrong()),
         }
     }
@@ -80,6 +81,8 @@ pub struct OperandRule {
     pub role: Spanned<Role>,
     /// Its type; for a pointer parameter it is read from the signature when absent.
     pub element: Option<ElementType>,
+    /// A template parameter, or `ALIAS::PARAMETER`, that holds its C++ type.
+    pub element_type: Option<Spanned<String>>,
     /// How the kernel gets its address.
     pub slot: Slot,
     /// Logical rows.
@@ -90,6 +93,11 @@ pub struct OperandRule {
     pub leading_dimension: Option<Expression>,
     /// Which index is contiguous; k when absent.
     pub major: Option<Major>,
+    /// When m or n is contiguous and not k, where that depends on the instantiation.
+    pub mn_when: Option<Expression>,
+    /// Whether the kernel takes powers of two only.
+    #[serde(default)]
+    pub powers_of_two: bool,
     /// How elements lie in storage; by the leading dimension when absent.
     pub layout: Option<Layout>,
     /// Whether the instantiation has it.
@@ -126,6 +134,10 @@ pub struct FillRule {
     pub copies: Option<Expression>,
     /// `CUtensorMapDataType` enumerator; from the operand's type when absent.
     pub data_type: Option<String>,
+    /// Bytes of one element of that type; those of the operand's type when absent.
+    pub element_bytes: Option<u64>,
+    /// `CUtensorMapL2promotion` enumerator; none when absent.
+    pub l2_promotion: Option<String>,
 }
 
 /// How an emitted descriptor type builds its own descriptor, in terms of its template parameters.
@@ -159,7 +171,7 @@ pub struct DescriptorType {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelRule {
-    /// Unqualified name.
+    /// Its name, qualified as far as tells it from others.
     pub name: String,
     /// Includes that its header needs before it, with their delimiters; they come before those of the manifest.
     #[serde(default)]
@@ -199,6 +211,12 @@ pub struct KernelRule {
     /// Values of the kernel's scalar parameters, by name.
     #[serde(default)]
     pub scalar: std::collections::BTreeMap<String, Expression>,
+    /// C++ that is passed for a parameter, by name.
+    #[serde(default)]
+    pub argument: std::collections::BTreeMap<String, String>,
+    /// Host statements before the launch, or that launch it; after those of the manifest.
+    #[serde(default)]
+    pub host: String,
     /// Launch facts that differ from the manifest's.
     pub launch: Option<super::LaunchRule>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{attribute, parameter};
+use super::{attribute, class, parameter};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Fact;
 use crate::model::KernelSignature;
@@ -55,6 +55,9 @@ fn choose(document: &Document, name: &str) -> Choice {
     let all = functions(document);
     let mut found: Vec<&Function<'_>> = all.iter().filter(|f| f.is_named(name)).collect();
     if found.is_empty() {
+        if let Some(signature) = class::find(document, name) {
+            return Choice::One(Box::new(signature));
+        }
         return Choice::None(missing(document, name, &all));
     }
     if found.iter().any(|f| f.body.is_some()) {

@@ -1,6 +1,7 @@
 //! A kernel's signature, sliced out of its header.
 
 mod attribute;
+mod class;
 mod find;
 mod parameter;
 
