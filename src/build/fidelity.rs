@@ -74,17 +74,18 @@ pub struct Evidence<'e> {
 pub fn weigh(evidence: &Evidence<'_>) -> Fidelity {
     let reproducer = evidence.reproducer;
     let wrapped = reproducer.launch.kind.value == LaunchKind::Wrapped;
+    let launcher = reproducer.launch.kind.value == LaunchKind::Host;
     let own = evidence.kernels.iter().find(|kernel| is_ours(kernel, reproducer, wrapped));
     let demangled = own.map(|kernel| instance::demangle(&kernel.symbol));
     let transcribed: Vec<String> =
         reproducer.instantiation.template_arguments.iter().map(|piece| piece.value.clone()).collect();
     let arguments = match &demangled {
-        Some(text) if !wrapped => instance::compare(&transcribed, &instance::parts(text).1),
+        Some(text) if !wrapped => instance::compare(&transcribed, &instantiated(text, reproducer).1),
         _ => vec![],
     };
     let flags = changed_flags(evidence);
     let production = own.and_then(|own| against(own, evidence.production));
-    let (level, why) = level(wrapped, own.is_some(), &arguments, &flags, production.as_ref());
+    let (level, why) = level(wrapped, launcher, own.is_some(), &arguments, &flags, production.as_ref());
     let symbol = own.map(|kernel| kernel.symbol.as_str());
     Fidelity {
         level,
@@ -103,8 +104,18 @@ fn is_ours(kernel: &Kernel, reproducer: &Reproducer, wrapped: bool) -> bool {
     if wrapped {
         return kernel.symbol == "krepro_kernel";
     }
-    let (name, _) = instance::parts(&instance::demangle(&kernel.symbol));
+    let (name, _) = instantiated(&instance::demangle(&kernel.symbol), reproducer);
     same_name(&name, reproducer)
+}
+
+/// Name and template arguments of what a symbol instantiates; for a struct kernel that is the type among its arguments.
+fn instantiated(demangled: &str, reproducer: &Reproducer) -> (String, Vec<String>) {
+    let (name, arguments) = instance::parts(demangled);
+    if reproducer.launch.kind.value != LaunchKind::Struct {
+        return (name, arguments);
+    }
+    let inner = arguments.iter().map(|argument| instance::parts(argument));
+    inner.into_iter().find(|(inner, _)| same_name(inner, reproducer)).unwrap_or((name, arguments))
 }
 
 /// Whether a qualified name is that of the kernel, which the site may write less qualified.
@@ -121,7 +132,7 @@ pub fn usage_of<'u>(usages: &'u [Usage], reproducer: &Reproducer, wrapper: &str)
     let transcribed: Vec<String> =
         reproducer.instantiation.template_arguments.iter().map(|piece| piece.value.clone()).collect();
     let fits = |usage: &&Usage| {
-        let (name, built) = instance::parts(&instance::demangle(&usage.symbol));
+        let (name, built) = instantiated(&instance::demangle(&usage.symbol), reproducer);
         let arguments = instance::compare(&transcribed, &built);
         same_name(&name, reproducer) && arguments.iter().all(|argument| argument.same != Some(false))
     };
@@ -213,6 +224,7 @@ fn difference(own: &Kernel, production: &Kernel) -> String {
 
 fn level(
     wrapped: bool,
+    launcher: bool,
     found: bool,
     arguments: &[Argument],
     flags: &[String],
@@ -224,6 +236,12 @@ fn level(
         } else {
             (Level::Unknown, format!("the kernel's instructions are not those of {}", comparison.file))
         };
+    }
+    if !found && launcher {
+        return (
+            Level::Unknown,
+            "production's launcher was instantiated; which kernels it launches is its own".to_owned(),
+        );
     }
     if !found {
         return (Level::Unknown, "the kernel was not found among the symbols of the executable".to_owned());
@@ -257,7 +275,7 @@ mod tests {
         let own = kernel(&[7; 32]);
         let equal = against(&own, &[("p.cubin".into(), vec![kernel(&[1; 32]), kernel(&[7; 32])])]).unwrap();
         assert!(equal.equal);
-        assert_eq!(level(true, true, &[], &[], Some(&equal)).0, Level::Proven);
+        assert_eq!(level(true, false, true, &[], &[], Some(&equal)).0, Level::Proven);
         let mut other = [7; 48];
         other[20] = 1;
         let differs = against(&own, &[("p.cubin".into(), vec![kernel(&other)])]).unwrap();
@@ -265,13 +283,14 @@ mod tests {
             differs.difference.clone().unwrap(),
             "from instruction 1 on; 2 instructions here and 3 there, 32 registers here and 32 there"
         );
-        assert_eq!(level(true, true, &[], &[], Some(&differs)).0, Level::Unknown);
+        assert_eq!(level(true, false, true, &[], &[], Some(&differs)).0, Level::Unknown);
     }
 
     #[test]
     fn without_production_it_is_partial_at_best() {
-        assert_eq!(level(false, true, &[], &[], None).0, Level::Partial);
-        assert_eq!(level(false, false, &[], &[], None).0, Level::Unknown);
-        assert_eq!(level(true, true, &[], &["-DX left out: why".into()], None).0, Level::Unknown);
+        assert_eq!(level(false, false, true, &[], &[], None).0, Level::Partial);
+        assert_eq!(level(false, false, false, &[], &[], None).0, Level::Unknown);
+        assert!(level(false, true, false, &[], &[], None).1.contains("launcher"));
+        assert_eq!(level(true, false, true, &[], &["-DX left out: why".into()], None).0, Level::Unknown);
     }
 }

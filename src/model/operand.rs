@@ -144,7 +144,10 @@ impl Operand {
         }
         if self.layout.as_ref().is_some_and(|layout| layout.value == Layout::Packed4) {
             let packs = self.columns.value.div_ceil(4).saturating_sub(1);
-            return packs.saturating_mul(self.leading_dimension.value).saturating_add(self.rows.value).saturating_mul(4);
+            return packs
+                .saturating_mul(self.leading_dimension.value)
+                .saturating_add(self.rows.value)
+                .saturating_mul(4);
         }
         let (slow, fast) = match self.major.value {
             Major::K => (self.rows.value, self.columns.value),

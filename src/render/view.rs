@@ -5,8 +5,8 @@ use tera::Context;
 
 use super::{runtime, seal};
 use crate::model::{
-    Accumulator, BuildLine, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout, Major, Origin, OutputRole,
-    Reproducer, STUB_FOLDER, TensorMap,
+    Accumulator, BuildLine, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout, Major, Origin,
+    OutputRole, Reproducer, STUB_FOLDER, TensorMap,
 };
 use crate::template::shell;
 
@@ -141,6 +141,12 @@ pub(super) fn entry(reproducer: &Reproducer) -> String {
 pub(super) fn launched(reproducer: &Reproducer) -> String {
     match reproducer.launch.kind.value {
         LaunchKind::Struct => entry(reproducer),
+        // A unit may name its kernel within the kernel's namespace.
+        _ if reproducer.harness.emitted == Emitted::Unit => {
+            let (emitted, whole) = (&reproducer.instantiation.kernel.value, &reproducer.kernel.signature.name);
+            let named = if whole.ends_with(emitted.as_str()) { whole } else { emitted };
+            format!("&{}", entry(reproducer).replacen(emitted.as_str(), named, 1))
+        }
         _ => format!("&{}", entry(reproducer)),
     }
 }

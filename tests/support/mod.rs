@@ -298,6 +298,7 @@ pub fn sm90(v: Sm90) -> Reproducer {
     reproducer.launch = launch(LaunchKind::Wrapped, 256, [1, 1, 1], 160 * 1024);
     reproducer.launch.launch_bounds = Some(read("256, 1".to_owned()));
     reproducer.harness = HarnessText {
+        emitted: krepro::model::Emitted::Statements,
         declarations: "struct krepro_task_context {\n  void *input_tma_desc_ptrs[4][1];\n  void *output_tma_desc_ptrs[1][1];\n};\n"
             .into(),
         parameters: "const __grid_constant__ krepro_task_context krepro_task".into(),

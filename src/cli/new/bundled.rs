@@ -11,10 +11,12 @@ use crate::source::Source;
 use crate::sys::System;
 
 /// The manifests inside krepro.
-const BUNDLED: [(&str, &str); 4] = [
+const BUNDLED: [(&str, &str); 6] = [
     ("mirage", include_str!("../../../scaffolds/mirage.toml")),
     ("deepgemm", include_str!("../../../scaffolds/deepgemm.toml")),
     ("cutlass", include_str!("../../../scaffolds/cutlass.toml")),
+    ("flashinfer", include_str!("../../../scaffolds/flashinfer.toml")),
+    ("tilelang", include_str!("../../../scaffolds/tilelang.toml")),
     PLAIN,
 ];
 

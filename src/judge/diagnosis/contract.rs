@@ -71,6 +71,9 @@ impl Target {
         {
             return Err(format!("{m} × {n} × {k} is too large for a diagnosis by prediction"));
         }
+        if out.major.value == Major::Mn && m > 1 {
+            return Err("an output whose columns are contiguous is not modelled".to_owned());
+        }
         if (a.rows.value, b.rows.value, a.columns.value, b.columns.value) != (m, n, k, k) {
             return Err("extents of a and b are not (m, k) and (n, k)".to_owned());
         }

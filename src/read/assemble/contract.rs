@@ -6,7 +6,7 @@ use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, Origin, OutputRole, Role, Tile};
 use crate::read::manifest::{Expression, KernelRule};
-use crate::source::Place;
+use crate::source::{Place, Spot};
 
 pub(super) fn contract(
     rule: Option<&KernelRule>,
@@ -65,10 +65,15 @@ pub(super) fn contract(
 
 /// Where the kernel's block stands in the manifest, for what it says without an expression of its own.
 fn rule_place(rule: Option<&KernelRule>, facts: &Facts<'_>, terms: &Terms<'_>) -> Place {
-    rule.and_then(|r| r.m.as_ref()).map_or_else(
-        || Place { file: facts.manifest_source.name().to_owned(), line: 1, column: 1 },
-        |m| terms.spot(m).place(),
-    )
+    let whole = || Place { file: facts.manifest_source.name().to_owned(), line: 1, column: 1 };
+    match rule {
+        Some(KernelRule { m: Some(m), .. }) => terms.spot(m).place(),
+        Some(rule) => rule
+            .operand
+            .first()
+            .map_or_else(whole, |operand| Spot::new(facts.manifest_source, operand.role.span()).place()),
+        None => whole(),
+    }
 }
 
 fn question_extent(key: &str, facts: &Facts<'_>) -> Diagnostic {
@@ -210,6 +215,9 @@ fn epilogue(
             Ok(false) => {}
             Err(problem) => problems.push(problem),
         }
+    }
+    if rule.is_some_and(|r| r.rounds_once) {
+        steps.push(Fact::read(EpilogueStep::Round { to: out.value }, place.clone(), None));
     }
     if steps.is_empty() {
         let why = "nothing says what happens between accumulator and output: one rounding";

@@ -22,12 +22,13 @@ pub(super) fn descriptors(
     rule: Option<&KernelRule>,
     contract: &Contract,
     facts: &Facts<'_>,
+    printed: &BTreeMap<String, TensorMap>,
     terms: &Terms<'_>,
     problems: &mut Diagnostics,
 ) -> Vec<DescriptorPair> {
     let mut pairs = Vec::new();
     for named in named(facts, problems) {
-        match pair(&named, rule, contract, facts, terms) {
+        match pair(&named, rule, contract, facts, printed.get(&named.name), terms) {
             Ok(pair) => pairs.push(pair),
             Err(found) => problems.append(found),
         }
@@ -91,6 +92,7 @@ fn pair(
     rule: Option<&KernelRule>,
     contract: &Contract,
     facts: &Facts<'_>,
+    printed: Option<&TensorMap>,
     terms: &Terms<'_>,
 ) -> Result<DescriptorPair, Diagnostics> {
     let slot = named.slot.to_string();
@@ -120,10 +122,11 @@ fn pair(
             break;
         }
     }
-    let production = match (fill, &from_type) {
-        (Some(fill), _) => fill_map(fill, operand.element.value, terms)?,
-        (None, Some((map, _, _))) => assumed(map.clone()),
-        (None, None) => {
+    let production = match (printed, fill, &from_type) {
+        (Some(map), _, _) => map.clone(),
+        (None, Some(fill), _) => fill_map(fill, operand.element.value, terms)?,
+        (None, None, Some((map, _, _))) => assumed(map.clone()),
+        (None, None, None) => {
             return Err(Diagnostic::error("K-QUESTION", format!("how is the descriptor `{}` filled?", named.name))
                 .help("add a [[kernel.fill]] block for its slot to a manifest of your own (docs/scaffolds.md)")
                 .into());
@@ -207,10 +210,7 @@ fn fill_map(fill: &FillRule, element: ElementType, terms: &Terms<'_>) -> Result<
         box_dim: list(&fill.box_dim, &none, terms)?,
         element_strides: vec![1; fill.box_dim.len()],
         swizzle: swizzle(&fill.swizzle_bits, &none, terms)?,
-        l2_promotion: fill
-            .l2_promotion
-            .clone()
-            .unwrap_or_else(|| "CU_TENSOR_MAP_L2_PROMOTION_NONE".to_owned()),
+        l2_promotion: fill.l2_promotion.clone().unwrap_or_else(|| "CU_TENSOR_MAP_L2_PROMOTION_NONE".to_owned()),
         out_of_bounds: OutOfBounds::Zeros,
     })
 }

@@ -1,5 +1,7 @@
 //! Launch facts of one instantiation.
 
+use std::collections::BTreeMap;
+
 use super::Facts;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -9,6 +11,7 @@ use crate::read::manifest::{Expression, KernelRule, LaunchRule};
 pub(super) fn launch(
     rule: Option<&KernelRule>,
     facts: &Facts<'_>,
+    printed: &BTreeMap<&'static str, Vec<Fact<u64>>>,
     terms: &Terms<'_>,
     problems: &mut Diagnostics,
 ) -> Option<Launch> {
@@ -23,12 +26,14 @@ pub(super) fn launch(
     let mut keep = |result: Result<Fact<u64>, Diagnostic>| result.map_err(|problem| problems.push(problem)).ok();
     let threads = keep(match (facts.overrides.launch("threads"), sources().find_map(|r| r.threads.as_ref())) {
         (Some((text, by)), _) => terms.given(text, by),
+        (None, _) if printed.contains_key("block") => Ok(product(&printed["block"])),
         (None, Some(expression)) => terms.quantity(expression),
         (None, None) if decided => Ok(theirs()),
         (None, None) => threads_from_bounds(bounds.as_ref(), terms),
     });
     let shared = match facts.overrides.launch("shared_memory") {
         Some((text, by)) => terms.given(text, by),
+        None if printed.contains_key("shared_memory") => Ok(product(&printed["shared_memory"])),
         None => shared_memory(sources(), terms),
     };
     let shared_memory = keep(shared);
@@ -46,9 +51,15 @@ pub(super) fn launch(
     };
     let workspace_fill = keep(fill)?;
     let grid = sources().find_map(|r| r.grid.as_ref());
-    let grid = triple("grid", grid, decided.then(theirs), facts, terms, problems);
+    let grid = match printed.get("grid").filter(|_| facts.overrides.launch("grid").is_none()) {
+        Some(extents) => Some(three(extents)),
+        None => triple("grid", grid, decided.then(theirs), facts, terms, problems),
+    };
     let one = Fact::assumed(1, "nothing says that it is launched in clusters");
-    let cluster = triple("cluster", sources().find_map(|r| r.cluster.as_ref()), Some(one), facts, terms, problems);
+    let cluster = match printed.get("cluster").filter(|_| facts.overrides.launch("cluster").is_none()) {
+        Some(extents) => Some(three(extents)),
+        None => triple("cluster", sources().find_map(|r| r.cluster.as_ref()), Some(one), facts, terms, problems),
+    };
     let workspace_fill = Fact { value: u8::try_from(workspace_fill.value).unwrap_or(0), origin: workspace_fill.origin };
     Some(Launch {
         kind,
@@ -60,6 +71,21 @@ pub(super) fn launch(
         workspace: workspace?,
         workspace_fill,
     })
+}
+
+/// Extents of x, y and z, 1 where none is given.
+fn three(extents: &[Fact<u64>]) -> [Fact<u64>; 3] {
+    let one = || Fact::assumed(1, "no more extents are printed");
+    std::array::from_fn(|axis| extents.get(axis).cloned().unwrap_or_else(one))
+}
+
+/// All extents in one, with the origin of the first.
+fn product(extents: &[Fact<u64>]) -> Fact<u64> {
+    let value = extents.iter().map(|extent| extent.value).product();
+    match extents.first() {
+        Some(first) => Fact { value, origin: first.origin.clone() },
+        None => Fact::assumed(value, "nothing is printed"),
+    }
 }
 
 fn kind(said: Option<LaunchKind>, facts: &Facts<'_>) -> Fact<LaunchKind> {

@@ -4,6 +4,7 @@ mod awaited;
 mod contract;
 mod descriptor;
 mod harness;
+mod host_text;
 mod launch;
 mod operand;
 mod overrides;
@@ -20,11 +21,12 @@ pub use terms::Evaluate;
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{
-    Awaited, CompileCommand, Contract, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature, Reproducer,
-    ToolchainFacts,
+    Awaited, CompileCommand, Contract, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature,
+    Reproducer, TensorMap, ToolchainFacts,
 };
 use crate::read::manifest::Manifest;
 use crate::source::{Source, Spot};
+use host_text::HostText;
 use terms::Terms;
 
 /// Everything that the readers found.
@@ -63,6 +65,30 @@ pub struct Facts<'a> {
     pub inputs: Vec<InputFile>,
 }
 
+/// What the host half of a printed unit says.
+struct Printed {
+    /// `grid`, `block`, `shared_memory`, `cluster`.
+    launch: BTreeMap<&'static str, Vec<Fact<u64>>>,
+    /// By the parameter's name.
+    descriptors: BTreeMap<String, TensorMap>,
+}
+
+/// Reads the host half; expressions may then name `PARAMETER::global_dim_0` and so on.
+fn printed(facts: &Facts<'_>, terms: &Terms<'_>) -> Result<Printed, Diagnostics> {
+    let text = HostText::new(facts, terms);
+    let mut descriptors = BTreeMap::new();
+    for parameter in &facts.signature.parameters {
+        if let Some(map) = text.descriptor(&parameter.name)? {
+            for (index, extent) in map.global_dim.iter().enumerate() {
+                terms.bind(format!("{}::global_dim_{index}", parameter.name), extent);
+            }
+            terms.bind_text(format!("{}::element", parameter.name), host_text::cxx_element(&map), &map.swizzle.origin);
+            descriptors.insert(parameter.name.clone(), map);
+        }
+    }
+    Ok(Printed { launch: text.launch()?, descriptors })
+}
+
 /// Says so where the manifest knows the kernel for one that is no GEMM.
 fn no_oracle(facts: &Facts<'_>) -> Result<(), Diagnostics> {
     let last = facts.signature.name.rsplit("::").next().unwrap_or_default();
@@ -75,7 +101,8 @@ fn no_oracle(facts: &Facts<'_>) -> Result<(), Diagnostics> {
             let text = &facts.instantiation.kernel.value;
             let arguments: Vec<&str> =
                 facts.instantiation.template_arguments.iter().map(|a| a.value.as_str()).collect();
-            let message = format!("krepro has no oracle for `{}`: it computes {}", facts.signature.name, entry.computes);
+            let message =
+                format!("krepro has no oracle for `{}`: it computes {}", facts.signature.name, entry.computes);
             return Err(Diagnostic::error("K-NO-ORACLE", message)
                 .because(format!("site and signature were read, and fit: `{text}<{}>`", arguments.join(", ")))
                 .because("krepro compares with a host GEMM, so there is nothing to compare this kernel with")
@@ -116,14 +143,21 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
         return Err(problems);
     }
     let terms = Terms::new(&facts);
+    let printed = match printed(&facts, &terms) {
+        Ok(printed) => printed,
+        Err(found) => {
+            problems.append(found);
+            return Err(problems);
+        }
+    };
     let contract = contract::contract(rule, &facts, &terms, &mut problems);
     for (name, fact) in contract.iter().flat_map(named) {
         terms.bind(name, fact);
     }
-    let launch = launch::launch(rule, &facts, &terms, &mut problems);
+    let launch = launch::launch(rule, &facts, &printed.launch, &terms, &mut problems);
     let descriptors = contract
         .as_ref()
-        .map(|contract| descriptor::descriptors(rule, contract, &facts, &terms, &mut problems))
+        .map(|contract| descriptor::descriptors(rule, contract, &facts, &printed.descriptors, &terms, &mut problems))
         .unwrap_or_default();
     let harness = match (&contract, &launch) {
         (Some(contract), Some(launch)) => {

@@ -17,15 +17,14 @@ pub(super) fn operands(
 ) -> Option<Vec<Operand>> {
     let mut list = Vec::new();
     for role in Role::ALL {
-        let ruled = rule.and_then(|r| r.operand.iter().find(|o| *o.role.get_ref() == role));
-        let ruled = match ruled.map(|o| terms.holds(o.when.as_ref())) {
-            Some(Err(problem)) => {
-                problems.push(problem);
-                None
+        let mut ruled = None;
+        for candidate in rule.iter().flat_map(|r| &r.operand).filter(|o| *o.role.get_ref() == role) {
+            match terms.holds(candidate.when.as_ref()) {
+                Ok(true) => ruled = ruled.or(Some(candidate)),
+                Ok(false) => {}
+                Err(problem) => problems.push(problem),
             }
-            Some(Ok(false)) | None => None,
-            Some(Ok(true)) => ruled,
-        };
+        }
         match operand(role, ruled, shape, facts, terms) {
             Ok(Some(operand)) => list.push(operand),
             Ok(None) => {}

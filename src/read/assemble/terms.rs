@@ -34,6 +34,9 @@ pub(super) struct Terms<'a> {
     /// `ALIAS::PARAMETER` of every alias of a known type, and what the contract says once it is known.
     members: RefCell<BTreeMap<String, Piece>>,
     defines: Vec<String>,
+    parameters: Vec<String>,
+    /// Parameters for which the call passes something else than a null pointer.
+    passed: Vec<String>,
 }
 
 impl<'a> Terms<'a> {
@@ -43,6 +46,8 @@ impl<'a> Terms<'a> {
             manifest: facts.manifest_source,
             arguments: arguments(&facts.signature, &facts.instantiation),
             members: RefCell::new(members(facts.manifest, &facts.instantiation)),
+            passed: passed(&facts.signature, &facts.instantiation),
+            parameters: facts.signature.parameters.iter().map(|p| p.name.clone()).collect(),
             defines: defines(&facts.compile.arguments.iter().map(|a| a.text.as_str()).collect::<Vec<_>>()),
         }
     }
@@ -51,6 +56,11 @@ impl<'a> Terms<'a> {
     pub(super) fn bind(&self, name: String, fact: &Fact<u64>) {
         let piece = Fact { value: fact.value.to_string(), origin: fact.origin.clone() };
         self.members.borrow_mut().insert(name, piece);
+    }
+
+    /// Lets rules name a type.
+    pub(super) fn bind_text(&self, name: String, text: &str, origin: &Origin) {
+        self.members.borrow_mut().insert(name, Fact { value: text.to_owned(), origin: origin.clone() });
     }
 
     /// The text that stands for a template parameter or for `ALIAS::PARAMETER`.
@@ -122,7 +132,7 @@ impl<'a> Terms<'a> {
     }
 
     fn integer(&self, text: &str, extra: &BTreeMap<String, String>) -> Result<i128, String> {
-        let mut text = self.expand_defined(text)?;
+        let mut text = self.expand_known(text)?;
         for (member, piece) in self.members.borrow().iter() {
             // A type stands for itself; an expression keeps its parentheses.
             let value = piece.value.trim();
@@ -133,19 +143,26 @@ impl<'a> Terms<'a> {
         self.evaluator.integer(&text, extra)
     }
 
-    /// `defined(X)` becomes 1 or 0, from the recovered `-D`.
-    fn expand_defined(&self, text: &str) -> Result<String, String> {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(start) = rest.find("defined(") {
-            let after = &rest[start + "defined(".len()..];
-            let end = after.find(')').ok_or("`defined(` is not closed")?;
-            out.push_str(&rest[..start]);
-            out.push(if self.defines.iter().any(|d| d == after[..end].trim()) { '1' } else { '0' });
-            rest = &after[end + 1..];
+    /// `defined(MACRO)`, from the recovered `-D`, `parameter(NAME)`, from the signature, and `passed(NAME)`, from the call,
+    /// become 1 or 0.
+    fn expand_known(&self, text: &str) -> Result<String, String> {
+        let mut text = text.to_owned();
+        for (function, names) in
+            [("defined(", &self.defines), ("parameter(", &self.parameters), ("passed(", &self.passed)]
+        {
+            let mut out = String::new();
+            let mut rest = text.as_str();
+            while let Some(start) = rest.find(function) {
+                let after = &rest[start + function.len()..];
+                let end = after.find(')').ok_or_else(|| format!("`{function}` is not closed"))?;
+                out.push_str(&rest[..start]);
+                out.push(if names.iter().any(|name| name == after[..end].trim()) { '1' } else { '0' });
+                rest = &after[end + 1..];
+            }
+            out.push_str(rest);
+            text = out;
         }
-        out.push_str(rest);
-        Ok(out)
+        Ok(text)
     }
 }
 
@@ -161,6 +178,12 @@ fn non_negative(value: i128) -> Result<u64, String> {
 fn arguments(signature: &KernelSignature, instantiation: &Instantiation) -> BTreeMap<String, Piece> {
     let given = instantiation.template_arguments.iter();
     signature.template_parameters.iter().zip(given).map(|(p, piece)| (p.name.clone(), piece.clone())).collect()
+}
+
+fn passed(signature: &KernelSignature, instantiation: &Instantiation) -> Vec<String> {
+    let null = |text: &str| matches!(text.trim(), "nullptr" | "NULL" | "0");
+    let given = signature.parameters.iter().zip(&instantiation.arguments);
+    given.filter(|(_, argument)| !null(&argument.value)).map(|(parameter, _)| parameter.name.clone()).collect()
 }
 
 /// Parameters of every alias of a type that the manifest knows, under `ALIAS::PARAMETER`, or `NAME::PARAMETER` where the

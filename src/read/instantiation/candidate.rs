@@ -201,6 +201,7 @@ fn alias(text: &[u8], tokens: &[Token], name: Span, from: usize, until: usize) -
         start += 1;
     }
     // `Template<…>`, or a member of it.
-    let of = template_id(tokens, start).filter(|id| id.next == until || tokens.get(id.next).is_some_and(|t| t.is(b':')));
+    let of =
+        template_id(tokens, start).filter(|id| id.next == until || tokens.get(id.next).is_some_and(|t| t.is(b':')));
     Some(Declared { name, text: vec![range(tokens.get(from..until)?)?], of, alias: true })
 }

@@ -88,6 +88,19 @@ pub struct SlotPatterns {
     pub output_descriptor: Option<Spanned<String>>,
 }
 
+/// Regular expressions that find launch and descriptors in the host half of a printed unit; `{name}` is the kernel's or the
+/// descriptor's name.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostTextRule {
+    /// With the groups `grid`, `block`, `shared_memory` and `cluster`, each a list of constants.
+    pub launch: Option<Spanned<String>>,
+    /// For `data_type`, `global_dim`, `global_strides`, `box_dim`, `element_strides`, `swizzle`, `l2_promotion` and
+    /// `out_of_bounds`: the first group is a constant or a list of them.
+    #[serde(default)]
+    pub descriptor: std::collections::BTreeMap<String, Spanned<String>>,
+}
+
 /// A class template whose arguments, as an alias of the emitted text gives them, are known by name.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -133,6 +146,9 @@ pub struct Manifest {
     /// Descriptor types.
     #[serde(default)]
     pub descriptor_type: Vec<DescriptorType>,
+    /// Launch and descriptors in printed host code.
+    #[serde(default)]
+    pub host_text: HostTextRule,
     /// Types whose arguments expressions may name.
     #[serde(default)]
     pub known_type: Vec<KnownType>,
@@ -148,9 +164,7 @@ impl Manifest {
     /// The rule for a kernel; a rule's name is its last part, or qualified as far as tells it from others.
     pub fn kernel(&self, name: &str) -> Option<&KernelRule> {
         let name = name.trim_start_matches("::");
-        let same = |wanted: &str| {
-            name.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
-        };
+        let same = |wanted: &str| name.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"));
         self.kernel.iter().find(|rule| same(&rule.name))
     }
 }
@@ -191,6 +205,8 @@ mod tests {
             include_str!("../../../scaffolds/mirage.toml"),
             include_str!("../../../scaffolds/deepgemm.toml"),
             include_str!("../../../scaffolds/cutlass.toml"),
+            include_str!("../../../scaffolds/flashinfer.toml"),
+            include_str!("../../../scaffolds/tilelang.toml"),
             include_str!("../../../scaffolds/plain.toml"),
         ] {
             let manifest = parse(&Source::new("m.toml", text)).expect("a manifest");

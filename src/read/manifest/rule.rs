@@ -202,6 +202,9 @@ pub struct KernelRule {
     /// Tensors.
     #[serde(default)]
     pub operand: Vec<OperandRule>,
+    /// Whether the epilogue is one rounding to the output's type and nothing else.
+    #[serde(default)]
+    pub rounds_once: bool,
     /// Steps from accumulator to output.
     #[serde(default)]
     pub epilogue: Vec<EpilogueRule>,
