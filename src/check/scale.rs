@@ -19,7 +19,10 @@ pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
 
 /// S28b: one factor for each row of what is scaled.
 fn extent(scale: &Operand, size: &Fact<u64>, out: &mut Findings) {
-    if scale.rows.value >= size.value || scale.columns.value > 1 {
+    // Factors of blocks: the field's blocks have 16 rows and more.
+    let rows = size.value.div_ceil(scale.rows.value.max(1)).next_power_of_two();
+    let blocks = scale.columns.value > 1 && (scale.rows.value == 1 || rows >= 16);
+    if scale.rows.value >= size.value || blocks {
         return;
     }
     out.push(
