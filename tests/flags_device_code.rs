@@ -1,11 +1,15 @@
 //! The derived flags against the logged ones: equal machine code of the kernel, and an executable whose host part runs.
 //!
 //! Every log with an `ok` verdict, on one source of ours: once with the device flags as they were logged and `-cubin`, once
-//! with what `krepro flags` derives. Paths and pre-includes of the log do not exist here and are removed from both.
+//! with what `krepro flags` derives. Paths and pre-includes of the log do not exist here and are removed from both. Equal
+//! runs of nvcc are made once. All logs with KREPRO_ALL_LOGS=1, five of them without.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use krepro::read::log::{Argument, Found, Options, Select, recover};
@@ -80,7 +84,7 @@ fn case(folder: &Utf8Path, name: &str) -> Option<Case> {
 /// The device flags as they were logged.
 fn logged(found: &Found) -> Vec<String> {
     let mut out = vec![];
-    for argument in found.arguments.iter().filter(|a| a.spec().is_some() || a.flag.starts_with('-')) {
+    for argument in found.arguments.iter().filter(|a| a.spec().is_some() || a.flag().starts_with('-')) {
         if argument.is("-arch") && argument.value_or_empty() == "native" {
             out.push("-arch=sm_90a".to_owned());
         } else if argument.is("-dc") {
@@ -134,8 +138,8 @@ fn without_architectures(flags: &[String]) -> Vec<String> {
     out
 }
 
-fn run(toolchain: &Toolchain, folder: &Utf8Path, arguments: Vec<String>) -> Result<(), String> {
-    let finished = Machine.run(&Request::new(toolchain.nvcc.as_str()).arguments(&arguments).folder(folder)).unwrap();
+fn run(toolchain: &Toolchain, folder: &Utf8Path, arguments: &[String]) -> Result<(), String> {
+    let finished = Machine.run(&Request::new(toolchain.nvcc.as_str()).arguments(arguments).folder(folder)).unwrap();
     if finished.success() { Ok(()) } else { Err(format!("nvcc {}\n{}", arguments.join(" "), finished.all_text())) }
 }
 
@@ -158,61 +162,102 @@ fn machine_code(cubin: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
+/// Logs of different tools whose derived flags differ from the logged ones in different ways: compiled in every run.
+const ALWAYS: [&str; 5] = ["05", "13", "25", "28", "42"];
+
+/// One run of nvcc, and what came of it: the kernel's machine code, or nothing for a program that ran.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone)]
+enum Job {
+    MachineCode { flags: Vec<String>, arch: String },
+    Program { flags: Vec<String> },
+}
+
+type Outcome = Result<Option<Vec<u8>>, String>;
+
+impl Job {
+    fn run(&self, toolchain: &Toolchain, folder: &Utf8Path, number: usize) -> Outcome {
+        let name = format!("out{number}");
+        match self {
+            Job::MachineCode { flags, arch } => {
+                let mut arguments = flags.clone();
+                let code = format!("-gencode=arch={},code={arch}", arch.replace("sm_", "compute_"));
+                arguments.extend(["-cubin".into(), code, "-o".into(), name.clone(), "kernel.cu".into()]);
+                run(toolchain, folder, &arguments)?;
+                let code = machine_code(&Machine.read(&folder.join(&name)).unwrap());
+                code.map(Some).ok_or_else(|| format!("no .text.kernel of {}", arguments.join(" ")))
+            }
+            Job::Program { flags } => {
+                let library = toolchain.layout.cudart.as_ref().and_then(|c| c.parent()).map(Utf8Path::to_owned);
+                let mut arguments = flags.clone();
+                // Without a runtime nvcc skips the device link that -rdc=true needs; the static one is in every layout.
+                arguments.extend(["-cudart=static", "-o", &name, "kernel.cu"].map(String::from));
+                arguments.push(format!("-L{}", library.unwrap_or_default()));
+                run(toolchain, folder, &arguments)?;
+                let finished = Machine.run(&Request::new(folder.join(&name).as_str())).unwrap();
+                let text = finished.all_text();
+                if text.contains("host part runs") { Ok(None) } else { Err(text) }
+            }
+        }
+    }
+}
+
+/// Every job once, two at a time.
+fn outcomes(jobs: &BTreeSet<Job>, toolchain: &Toolchain, folder: &Utf8Path) -> BTreeMap<Job, Outcome> {
+    let next = AtomicUsize::new(0);
+    let list: Vec<&Job> = jobs.iter().collect();
+    let work = || {
+        let mut out = vec![];
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = list.get(number) else { return out };
+            out.push(((*job).clone(), job.run(toolchain, folder, number)));
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
 #[test]
-#[ignore = "needs minutes of nvcc; run by hand: cargo test --test flags_device_code -- --ignored --nocapture"]
 fn derived_flags_make_the_machine_code_of_the_logged_ones() {
     let Some(toolchain) = common::toolchain() else { return };
+    let all = std::env::var_os("KREPRO_ALL_LOGS").is_some();
     let folder = tempfile::tempdir().unwrap();
     let folder = Utf8Path::from_path(folder.path()).unwrap();
     Machine.write(&folder.join("kernel.cu"), SOURCE.as_bytes()).unwrap();
     let mut wrong = vec![];
-    let (mut compared, mut ran) = (0, 0);
-    for case in cases() {
-        // The log of commas in -D stops in nvcc itself: that is what it is about.
-        if case.id == "32" {
-            continue;
-        }
+    let mut jobs = BTreeSet::new();
+    let mut pairs = vec![];
+    // The log of commas in -D stops in nvcc itself: that is what it is about.
+    for case in cases().into_iter().filter(|c| c.id != "32" && (all || ALWAYS.contains(&c.id.as_str()))) {
         let archs = architectures(&case.logged);
         if archs != architectures(&case.derived) {
             wrong.push(format!("{}: {archs:?} became {:?}", case.id, architectures(&case.derived)));
         }
-        for arch in archs.iter().filter(|arch| *arch != "sm_86" && *arch != "sm_80") {
-            let number = arch.trim_start_matches("sm_");
-            let code = |flags: &[String], name: &str| -> Result<Vec<u8>, String> {
-                let mut arguments = without_architectures(flags);
-                arguments.extend([
-                    "-cubin".into(),
-                    format!("-gencode=arch=compute_{number},code={arch}"),
-                    "-o".into(),
-                    name.into(),
-                ]);
-                arguments.push("kernel.cu".into());
-                run(&toolchain, folder, arguments)?;
-                machine_code(&Machine.read(&folder.join(name)).unwrap())
-                    .ok_or_else(|| format!("no .text.kernel in {name}"))
-            };
-            match (code(&case.logged, "logged.cubin"), code(&case.derived, "derived.cubin")) {
-                (Ok(logged), Ok(derived)) if logged == derived => compared += 1,
-                (Ok(_), Ok(_)) => wrong.push(format!("{} {arch}: other machine code", case.id)),
-                (logged, derived) => wrong.push(format!("{} {arch}: {:?} {:?}", case.id, logged.err(), derived.err())),
-            }
+        for arch in archs {
+            let code = |flags: &[String]| Job::MachineCode { flags: without_architectures(flags), arch: arch.clone() };
+            let (logged, derived) = (code(&case.logged), code(&case.derived));
+            jobs.extend([logged.clone(), derived.clone()]);
+            pairs.push((format!("{} {arch}", case.id), logged, derived));
         }
-        match executable(&toolchain, folder, &case) {
-            Ok(()) => ran += 1,
-            Err(error) => wrong.push(format!("{}: {error}", case.id)),
+        let program = Job::Program { flags: case.derived };
+        jobs.insert(program.clone());
+        pairs.push((format!("{} program", case.id), program.clone(), program));
+    }
+    let outcomes = outcomes(&jobs, &toolchain, folder);
+    for (id, logged, derived) in &pairs {
+        match (&outcomes[logged], &outcomes[derived]) {
+            (Ok(logged), Ok(derived)) if logged == derived => {}
+            (Ok(_), Ok(_)) => wrong.push(format!("{id}: other machine code")),
+            (logged, derived) => wrong.push(format!("{id}: {:?} {:?}", logged.as_ref().err(), derived.as_ref().err())),
         }
     }
-    eprintln!("{compared} kernels have equal machine code, {ran} executables ran");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn executable(toolchain: &Toolchain, folder: &Utf8Path, case: &Case) -> Result<(), String> {
-    let mut arguments = case.derived.clone();
-    let library = toolchain.layout.cudart.as_ref().and_then(|c| c.parent()).map(Utf8Path::to_owned).unwrap_or_default();
-    // Without a runtime nvcc skips the device link that -rdc=true needs; the static one is in every layout.
-    arguments.extend(["-cudart=static", "-o", "program", "kernel.cu"].map(String::from));
-    arguments.push(format!("-L{library}"));
-    run(toolchain, folder, arguments)?;
-    let finished = Machine.run(&Request::new(folder.join("program").as_str())).unwrap();
-    if finished.all_text().contains("host part runs") { Ok(()) } else { Err(finished.all_text()) }
+    let programs = pairs.iter().filter(|(_, job, _)| matches!(job, Job::Program { .. })).count();
+    eprintln!(
+        "{} comparisons of machine code, {programs} programs, {} different runs of nvcc",
+        pairs.len() - programs,
+        jobs.len()
+    );
+    assert!(pairs.len() >= 2 * ALWAYS.len() && wrong.is_empty(), "{}", wrong.join("\n"));
 }

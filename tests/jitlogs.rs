@@ -62,7 +62,7 @@ impl Case {
     }
 
     fn chosen(&self) -> Option<Found> {
-        krepro::read::log::chosen(&self.scan, &self.options).map(|(found, _)| found.clone())
+        krepro::read::log::chosen(&self.scan, &self.options).map(|(found, _)| found)
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use krepro::read::log::{Options, from_scan, scan};
+use krepro::read::log::{Options, Select, from_scan, recover, scan};
 use proptest::prelude::*;
 
 /// Words after the compiler, as they were decoded.
@@ -139,4 +139,60 @@ proptest! {
             }
         }
     }
+}
+
+/// Lines that would take hours if a command's surroundings were read anew for each command, and logs that grow when they
+/// are expanded.
+#[test]
+fn hostile_logs_end_soon() {
+    let many = |text: &str| text.repeat((1 << 18) / text.len());
+    let bomb = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let logs = [
+        many("=nvcc "),
+        many("nvcc -c a.cu 2> "),
+        many("['nvcc','-c','a.cu'] "),
+        many("execve(\"nvcc\", [\"nvcc\", \"a.cu\"], 0x) "),
+        many("\\nvcc.exe "),
+        many("cd /x && nvcc -c a.cu ; "),
+        many("{\"command\": \"nvcc -c a.cu\"}"),
+        many("nvcc -c $'"),
+        many("clang -x cuda a.cu; "),
+        many("#$ gcc -E -DX "),
+        format!("{}nvcc -c a.cu{}", many("["), many("]")),
+        format!("{}nvcc -c a.cu", many("\\")),
+        format!("{}nvcc -c a.cu", many("\x1b[31m")),
+        format!("['nvcc',\n{} 'k.cu']\n", many(" '-DX=]',\n")),
+        bomb(17, &|i| format!("a{i} = {}\n", format!("$a{}", i + 1).repeat(20)))
+            + "rule cu\n  command = nvcc $a0 -c k.cu\nbuild k.o: cu k.cu\n\n",
+        bomb(9, &|i| format!("$ cat r{i}\n{}\n", format!("--options-file r{} ", i + 1).repeat(50)))
+            + "nvcc --options-file r0 -c k.cu\n",
+    ];
+    for log in logs {
+        let start = log.chars().take(30).collect::<String>();
+        let begun = std::time::Instant::now();
+        let options = Options { name: "log".into(), ..Options::default() };
+        let scan = scan(log.as_bytes(), &options).unwrap();
+        let kept: usize = scan.commands.iter().map(|c| c.excerpt.bytes().len()).sum();
+        assert!(kept < 16 << 20, "{start}: {kept} bytes of text are kept");
+        let _ = from_scan(&scan, &options);
+        assert!(begun.elapsed().as_secs() < 30, "{start}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_database_in_one_line_gives_every_command_with_its_folder_and_column() {
+    let entry = |i: usize| serde_json::json!({ "directory": format!("/d{i}"), "command": format!("nvcc -DI={i} -c k{i}.cu"), "file": "k" });
+    let log = serde_json::Value::Array((0..2000).map(entry).collect()).to_string();
+    let options = Options { name: "db".into(), select: Some(Select::File("k1234.cu".into())), ..Options::default() };
+    let recovered = recover(log.as_bytes(), &options).unwrap();
+    assert_eq!(recovered.others.len(), 1999);
+    assert_eq!(recovered.command.arguments[0].text, "-DI=1234");
+    assert_eq!(recovered.command.directory.as_deref(), Some("/d1234"));
+    let column = log.find("-DI=1234 ").unwrap() + 1;
+    assert_eq!(recovered.command.arguments[0].at.to_string(), format!("db:1:{column}"));
+    let spot = recovered.logged.spot(recovered.logged.at(), 4);
+    assert_eq!(
+        (spot.text().as_ref(), spot.place().to_string()),
+        ("nvcc", format!("db:1:{}", log.find("nvcc -DI=1234").unwrap() + 1))
+    );
 }

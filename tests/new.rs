@@ -123,6 +123,39 @@ fn a_new_reproducer_is_the_same_bytes_twice_and_reads_back_equal() {
 }
 
 #[test]
+fn a_profile_that_flags_wrote_takes_the_place_of_its_log() {
+    let profile = krepro(&["flags", "examples/simt_linear/jit.log", "--format", "toml"].map(str::to_owned));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("flags.toml");
+    std::fs::write(&path, profile.stdout).expect("a profile");
+    let (by_log, by_profile) = (New::simt(), New::simt().without("--log", ""));
+    let by_profile = by_profile.also("--profile", &path.display().to_string());
+    by_log.made();
+    by_profile.made();
+    for name in ["repro.toml", "linear_kernel.cu", "build.sh"] {
+        assert_eq!(by_log.read(name), by_profile.read(name), "{name}");
+    }
+    std::fs::write(&path, "version = 9\n").expect("a profile");
+    let wrong = New::simt().without("--log", "").also("--profile", &path.display().to_string());
+    wrong.refused(&["flags.toml"]);
+}
+
+#[test]
+fn an_older_standard_of_the_log_is_raised_in_the_build_and_said() {
+    let log = std::fs::read_to_string(root().join("examples/simt_linear/jit.log")).expect("a log");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jit.log");
+    std::fs::write(&path, log.replace("-std=c++17", "-std=c++14")).expect("a log");
+    let new = New::simt().with("--log", &path.display().to_string());
+    new.made();
+    let script = new.read("build.sh");
+    assert!(
+        script.contains("-std=c++17") && script.contains("-std=c++14") && script.contains("the harness"),
+        "{script}"
+    );
+}
+
+#[test]
 fn the_awaited_bytes_come_from_the_header_and_a_changed_header_changes_the_finding() {
     let right = New::sm90();
     assert!(!right.made().contains("predicted[K-S09]"));

@@ -49,9 +49,9 @@ struct Excerpt {
 impl Excerpt {
     fn around(source: &Source, span: Span) -> Self {
         let start = span.start.min(source.bytes().len());
-        let (line, column) = source.line_column(start);
+        let (line, _) = source.line_column(start);
         let full = source.line_span(line).unwrap_or(Span::new(start, start));
-        let from = if column > WIDEST_LINE / 2 { start - WIDEST_LINE / 2 } else { full.start };
+        let from = full.start.max(start.saturating_sub(WIDEST_LINE / 2));
         let until = full.end.min(from + WIDEST_LINE);
         let before = printable(&source.slice(Span::new(from, start)));
         let marked = printable(&source.slice(Span::new(start, span.end.min(until).max(start))));

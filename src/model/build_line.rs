@@ -106,6 +106,10 @@ struct Reader {
     verbose: bool,
 }
 
+/// What the generated host code is written in, and the standards that do not have it.
+const HARNESS_STANDARD: &str = "c++17";
+const OLDER: [&str; 3] = ["c++03", "c++11", "c++14"];
+
 const INCLUDE: [&str; 4] = ["-isystem", "--include-path", "--system-include", "-I"];
 const ARCH: [&str; 6] = ["-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"];
 
@@ -123,6 +127,17 @@ impl Reader {
         if ["-cudart", "--cudart"].contains(&name) {
             let why = "krepro links the run-time library shared, so that the CPU backend can take its place".to_owned();
             self.replacements.push(Replacement { was: was(), now: vec![], why });
+            return count;
+        }
+        if ["-std", "--std"].contains(&name)
+            && let Some(old) = joined.or_else(|| words.get(1).copied()).filter(|value| OLDER.contains(value))
+        {
+            let now = vec![format!("-std={HARNESS_STANDARD}")];
+            let why = format!(
+                "the harness around the kernel is {HARNESS_STANDARD}; what the header decides by __cplusplus may differ from {old}"
+            );
+            self.kept.extend(now.iter().cloned());
+            self.replacements.push(Replacement { was: was(), now, why });
             return count;
         }
         if let Some(anchored) = self.anchored(words) {
@@ -329,6 +344,19 @@ mod tests {
         assert_eq!(line(&["-ccbin", "g++-12", "-w"], None).host_compiler(), Some("g++-12"));
         assert_eq!(line(&["--compiler-bindir=/b"], None).host_compiler(), Some("/b"));
         assert_eq!(line(&["-w"], None).host_compiler(), None);
+    }
+
+    #[test]
+    fn a_standard_that_the_harness_has_outgrown_is_raised_and_said() {
+        for words in
+            [&["-O3", "-std=c++14", "-w"][..], &["-O3", "--std", "c++11", "-w"], &["-O3", "-std", "c++03", "-w"]]
+        {
+            let built = line(words, None);
+            assert_eq!(built.production, ["-O3", "-std=c++17", "-w"]);
+            assert_eq!(built.replacements[0].was, words[1..words.len() - 1]);
+            assert!(built.replacements[0].why.contains("the harness"), "{built:?}");
+        }
+        assert!(line(&["-std=c++20"], None).replacements.is_empty());
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub struct Source {
     bytes: Vec<u8>,
     line_starts: Vec<usize>,
     first_line: usize,
+    first_column: usize,
     first_offset: u64,
 }
 
@@ -60,11 +61,19 @@ impl Source {
         first_line: usize,
         first_offset: u64,
     ) -> Arc<Self> {
+        Self::piece(name, bytes, (first_line, 1), first_offset)
+    }
+
+    /// An excerpt whose first byte stands at this line and byte column, both from 1.
+    pub fn piece(
+        name: impl Into<String>,
+        bytes: impl Into<Vec<u8>>,
+        (first_line, first_column): (usize, usize),
+        first_offset: u64,
+    ) -> Arc<Self> {
         let bytes = bytes.into();
-        let line_starts = std::iter::once(0)
-            .chain(bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i + 1))
-            .collect();
-        Arc::new(Source { name: name.into(), bytes, line_starts, first_line, first_offset })
+        let line_starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', &bytes).map(|i| i + 1)).collect();
+        Arc::new(Source { name: name.into(), bytes, line_starts, first_line, first_column, first_offset })
     }
 
     /// The name the user gave.
@@ -96,7 +105,8 @@ impl Source {
     /// Line (from 1, in the whole text) and byte column (from 1) of an offset.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let index = self.line_starts.partition_point(|start| *start <= offset).saturating_sub(1);
-        (self.first_line + index, offset - self.line_starts[index] + 1)
+        let before = if index == 0 { self.first_column } else { 1 };
+        (self.first_line + index, offset - self.line_starts[index] + before)
     }
 
     /// The span of the line (from 1, in the whole text), without its newline.
@@ -168,6 +178,8 @@ mod tests {
         assert_eq!(spot.place().to_string(), "log:101:1");
         assert_eq!(source.absolute(4), 5004);
         assert_eq!(spot.text(), "two");
+        let piece = Source::piece("log", "two\nthree", (100, 8), 5007);
+        assert_eq!((piece.line_column(2), piece.line_column(5)), ((100, 10), (101, 2)));
     }
 
     #[test]

@@ -74,38 +74,49 @@ pub struct Surroundings {
     pub open: Vec<(usize, u8)>,
     /// A backtick is open.
     pub backtick: bool,
+    from: usize,
+    at: usize,
 }
 
-/// What `bytes[from..at]` leaves open. An apostrophe within a word (`doesn't`) opens nothing.
-pub fn surroundings(bytes: &[u8], from: usize, at: usize) -> Surroundings {
-    let mut out = Surroundings::default();
-    let mut i = from;
-    while i < at {
-        let byte = bytes[i];
-        if let Some(opened) = out.quote {
-            match byte {
-                b'\\' => i += 1,
-                _ if byte == bytes[opened] => out.quote = None,
-                _ => {}
-            }
-        } else {
-            match byte {
-                b'"' | b'\'' if opens(bytes, from, i) => out.quote = Some(i),
-                b'[' | b'(' => out.open.push((i, byte)),
-                b']' | b')' => {
-                    let opener = if byte == b']' { b'[' } else { b'(' };
-                    if out.open.last().is_some_and(|(_, open)| *open == opener) {
-                        out.open.pop();
-                    }
-                }
-                b'`' => out.backtick = !out.backtick,
-                b'\\' => i += 1,
-                _ => {}
-            }
-        }
-        i += 1;
+/// Brackets within brackets are followed this deep.
+const MOST_OPEN: usize = 256;
+
+impl Surroundings {
+    /// Nothing is open at `from`.
+    pub fn new(from: usize) -> Self {
+        Surroundings { from, at: from, ..Surroundings::default() }
     }
-    out
+
+    /// Reads on to `at`. An apostrophe within a word (`doesn't`) opens nothing.
+    pub fn advance(&mut self, bytes: &[u8], at: usize) {
+        let mut i = self.at;
+        while i < at {
+            let byte = bytes[i];
+            if let Some(opened) = self.quote {
+                match byte {
+                    b'\\' => i += 1,
+                    _ if byte == bytes[opened] => self.quote = None,
+                    _ => {}
+                }
+            } else {
+                match byte {
+                    b'"' | b'\'' if opens(bytes, self.from, i) => self.quote = Some(i),
+                    b'[' | b'(' if self.open.len() < MOST_OPEN => self.open.push((i, byte)),
+                    b']' | b')' => {
+                        let opener = if byte == b']' { b'[' } else { b'(' };
+                        if self.open.last().is_some_and(|(_, open)| *open == opener) {
+                            self.open.pop();
+                        }
+                    }
+                    b'`' => self.backtick = !self.backtick,
+                    b'\\' => i += 1,
+                    _ => {}
+                }
+            }
+            i += 1;
+        }
+        self.at = self.at.max(i);
+    }
 }
 
 fn opens(bytes: &[u8], from: usize, at: usize) -> bool {
@@ -122,7 +133,7 @@ fn opens(bytes: &[u8], from: usize, at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, anchors, surroundings};
+    use super::{Family, Surroundings, anchors};
 
     fn names(text: &str) -> Vec<&str> {
         anchors(text.as_bytes()).map(|a| &text[a.start..a.end]).collect()
@@ -137,12 +148,17 @@ mod tests {
         assert_eq!(anchors(b"hipcc -c").next().map(|a| a.family), Some(Family::Hipcc));
     }
 
+    fn around(text: &str) -> Surroundings {
+        let mut out = Surroundings::new(0);
+        out.advance(text.as_bytes(), text.len());
+        out
+    }
+
     #[test]
     fn an_apostrophe_opens_nothing() {
         let text = "it doesn't build: nvcc";
-        assert_eq!(surroundings(text.as_bytes(), 0, text.len()).quote, None);
+        assert_eq!(around(text).quote, None);
         let text = "Command '['ccache', 'nvcc";
-        let around = surroundings(text.as_bytes(), 0, text.len());
-        assert_eq!(around.quote, Some(20));
+        assert_eq!(around(text).quote, Some(20));
     }
 }

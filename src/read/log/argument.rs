@@ -8,16 +8,17 @@ use super::word::Word;
 pub struct Argument {
     /// What it is.
     pub kind: ArgumentKind,
-    /// The spelling of the option, without its value; the whole text otherwise.
-    pub flag: String,
-    /// The value, when it takes one.
-    pub value: Option<String>,
-    /// The words it was made of: one, or two for a separate value.
-    pub words: Vec<Word>,
+    word: Word,
+    /// A value that stands as a word of its own.
+    separate: Option<Word>,
+    /// Bytes of the first word that are the spelling of the option.
+    flag: usize,
+    /// Where the value begins in the first word, when it stands there.
+    value: Option<usize>,
 }
 
 /// What an argument is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub enum ArgumentKind {
     /// An option of the table.
     Option(&'static OptionSpec),
@@ -43,74 +44,88 @@ impl Argument {
         self.spec().is_some_and(|spec| spec.names.iter().any(|n| n == name))
     }
 
+    /// The spelling of the option, without its value; the whole text otherwise.
+    pub fn flag(&self) -> &str {
+        &self.word.text[..self.flag]
+    }
+
+    /// The value, when it takes one.
+    pub fn value(&self) -> Option<&str> {
+        match &self.separate {
+            Some(word) => Some(&word.text),
+            None => self.value.map(|from| &self.word.text[from..]),
+        }
+    }
+
     /// The value, or the empty text.
     pub fn value_or_empty(&self) -> &str {
-        self.value.as_deref().unwrap_or_default()
+        self.value().unwrap_or_default()
+    }
+
+    /// The first of its words.
+    pub fn first(&self) -> &Word {
+        &self.word
+    }
+
+    /// The words it was made of: one, or two for a separate value.
+    pub fn words(&self) -> impl Iterator<Item = &Word> {
+        std::iter::once(&self.word).chain(&self.separate)
+    }
+
+    /// The file, when it is one.
+    pub fn input(&self) -> Option<&str> {
+        match self.kind {
+            ArgumentKind::Input if !self.word.text.starts_with('-') => Some(&self.word.text),
+            _ => None,
+        }
     }
 
     /// `flag=value`, however it was written; a joined option (`-O3`, `-lcuda`) stays as it was.
     pub fn written(&self) -> String {
-        match (&self.value, self.words.as_slice()) {
-            (Some(value), [_, _]) if !self.joins() => format!("{}={value}", self.flag),
-            (Some(value), [_, _]) => format!("{}{value}", self.flag),
-            (_, [word, ..]) => word.text.clone(),
-            _ => self.flag.clone(),
+        match &self.separate {
+            Some(value) if self.joins() => format!("{}{}", self.flag(), value.text),
+            Some(value) => format!("{}={}", self.flag(), value.text),
+            None => self.word.text.clone(),
         }
     }
 
     fn joins(&self) -> bool {
-        self.spec().is_some_and(|spec| spec.joined.as_deref() == Some(self.flag.as_str()))
+        self.spec().is_some_and(|spec| spec.joined.as_deref() == Some(self.flag()))
     }
 
     /// The words as text.
     pub fn texts(&self) -> Vec<String> {
-        self.words.iter().map(|word| word.text.clone()).collect()
+        self.words().map(|word| word.text.clone()).collect()
     }
 }
 
 /// Reads the words after another CUDA compiler, where some options that nvcc does not know take a value.
-pub fn parse_foreign(words: &[Word], table: &'static OptionTable) -> Vec<Argument> {
-    let mut out: Vec<Argument> = vec![];
-    for argument in parse(words, table) {
-        match out.last_mut() {
-            Some(last) if last.words.len() == 1 && table.foreign_value(&last.flag) => {
-                last.value = Some(argument.texts().join(" "));
-                last.words.extend(argument.words);
-            }
-            _ => out.push(argument),
-        }
-    }
-    out
+pub fn parse_foreign(words: Vec<Word>, table: &'static OptionTable) -> Vec<Argument> {
+    read(words, table, |text| table.foreign_value(text))
 }
 
 /// Reads the words after the compiler.
-pub fn parse(words: &[Word], table: &'static OptionTable) -> Vec<Argument> {
+pub fn parse(words: Vec<Word>, table: &'static OptionTable) -> Vec<Argument> {
+    read(words, table, |_| false)
+}
+
+fn read(words: Vec<Word>, table: &'static OptionTable, foreign: impl Fn(&str) -> bool) -> Vec<Argument> {
     let mut out = Vec::with_capacity(words.len());
-    let mut rest = words.iter();
+    let mut rest = words.into_iter();
     while let Some(word) = rest.next() {
-        let one = |kind, flag: &str, value: Option<&str>| Argument {
-            kind,
-            flag: flag.to_owned(),
-            value: value.map(str::to_owned),
-            words: vec![word.clone()],
-        };
-        out.push(match table.spelling(&word.text) {
-            Spelling::Input => one(ArgumentKind::Input, &word.text, None),
-            Spelling::Unknown => one(ArgumentKind::Unknown, &word.text, None),
-            Spelling::Equals(spec, name, value) | Spelling::Joined(spec, name, value) => {
-                one(ArgumentKind::Option(spec), name, Some(value))
-            }
-            Spelling::Bare(spec) if spec.takes == Takes::Nothing => one(ArgumentKind::Option(spec), &word.text, None),
-            Spelling::Bare(spec) => match rest.next() {
-                Some(value) => Argument {
-                    kind: ArgumentKind::Option(spec),
-                    flag: word.text.clone(),
-                    value: Some(value.text.clone()),
-                    words: vec![word.clone(), value.clone()],
-                },
-                None => one(ArgumentKind::NoValue(spec), &word.text, None),
+        let (kind, flag, value, separate) = match table.spelling(&word.text) {
+            _ if foreign(&word.text) => (ArgumentKind::Unknown, word.text.len(), None, rest.next()),
+            Spelling::Input => (ArgumentKind::Input, word.text.len(), None, None),
+            Spelling::Equals(spec, name, _) => (ArgumentKind::Option(spec), name.len(), Some(name.len() + 1), None),
+            Spelling::Joined(spec, name, _) => (ArgumentKind::Option(spec), name.len(), Some(name.len()), None),
+            Spelling::Bare(spec) if spec.takes != Takes::Nothing => match rest.next() {
+                Some(value) => (ArgumentKind::Option(spec), word.text.len(), None, Some(value)),
+                None => (ArgumentKind::NoValue(spec), word.text.len(), None, None),
             },
-        });
+            Spelling::Bare(spec) => (ArgumentKind::Option(spec), word.text.len(), None, None),
+            Spelling::Unknown => (ArgumentKind::Unknown, word.text.len(), None, None),
+        };
+        out.push(Argument { kind, word, separate, flag, value });
     }
     out
 }

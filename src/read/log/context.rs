@@ -9,6 +9,12 @@ use super::word::{Mapped, Position, Word};
 /// At most this many bytes of pasted response files are kept.
 const MOST_RESPONSE_BYTES: usize = 4 << 20;
 
+/// At most this many pasted response files are kept.
+const MOST_RESPONSES: usize = 1 << 12;
+
+/// Folders are entered this deep.
+const MOST_FOLDERS: usize = 1 << 10;
+
 /// Flags that nvcc takes from its environment.
 #[derive(Debug, Clone, Default)]
 pub struct EnvironmentFlags {
@@ -37,7 +43,7 @@ impl EnvironmentFlags {
                 (None, Some(seen)) if !unset => seen.clone(),
                 _ => return vec![],
             };
-            argument::parse(&decode::shell(&text, 0, decode::Stop::default()).words, table)
+            argument::parse(decode::shell(&text, 0, decode::Stop::default()).words, table)
         };
         let mut all = flags("NVCC_PREPEND_FLAGS", &self.prepend);
         let append = flags("NVCC_APPEND_FLAGS", &self.append);
@@ -127,7 +133,9 @@ impl Context {
             if bytes.starts_with(b"ninja") {
                 self.folders.clear();
             }
-            self.folders.push(String::from_utf8_lossy(name).into_owned());
+            if self.folders.len() < MOST_FOLDERS {
+                self.folders.push(String::from_utf8_lossy(name).into_owned());
+            }
         } else if memchr::memmem::find(bytes, b": Leaving directory ").is_some() {
             self.folders.pop();
         }
@@ -165,7 +173,7 @@ impl Context {
     /// `$ cat FILE` or `==> FILE <==`, and the options after it.
     fn paste(&mut self, text: &Mapped, bytes: &[u8]) {
         let line = bytes.trim_ascii();
-        if let Some(path) = pasted_name(line) {
+        if let Some(path) = pasted_name(line).filter(|_| self.pasted.len() < MOST_RESPONSES) {
             self.pasted.push(PastedFile { path, text: Mapped::new() });
             self.pasting = true;
         } else if self.pasting {
@@ -218,16 +226,22 @@ pub fn is_brace(bytes: &[u8]) -> bool {
     bytes.len() < 64 && matches!(bytes.trim_ascii(), b"{" | b"}" | b"}," | b"[{" | b"}]" | b"},{" | b"}, {")
 }
 
+/// A folder is looked for this far before its command,
+const FOLDER_WITHIN: usize = 1 << 12;
+
+/// and this far behind it, in a JSON object.
+const OBJECT_WITHIN: usize = 1 << 16;
+
 /// A folder that is named in the line of a command: `cd DIR && …`, or beside it in a JSON object.
 pub fn folder_of(text: &Mapped, command: Position) -> Option<String> {
     let bytes = text.bytes();
-    let named = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
-    if !named(b"cd ") && !named(b"\"directory\"") {
-        return None;
-    }
-    let at = (0..bytes.len()).find(|i| text.position(*i) >= command).unwrap_or(bytes.len());
-    json_folder(text, at).or_else(|| {
-        let start = memchr::memmem::rfind(&bytes[..at], b"cd ")?;
+    let at = text.offset_of(command).unwrap_or(bytes.len());
+    // In an object of a database the command stands behind a name in quotes.
+    let named = bytes[at.saturating_sub(FOLDER_WITHIN)..at].contains(&b'"');
+    let object = if named { json_folder(text, at) } else { None };
+    object.or_else(|| {
+        let far = at.saturating_sub(FOLDER_WITHIN);
+        let start = far + memchr::memmem::rfind(&bytes[far..at], b"cd ")?;
         let alone = start == 0 || matches!(bytes[start - 1], b' ' | b'(' | b';' | b'&' | b'"' | b'\'' | b'`');
         if !alone {
             return None;
@@ -242,8 +256,11 @@ pub fn folder_of(text: &Mapped, command: Position) -> Option<String> {
 /// The value of `"directory"` in the object around `at`.
 fn json_folder(text: &Mapped, at: usize) -> Option<String> {
     let bytes = text.bytes();
-    let open = bytes[..at.min(bytes.len())].iter().rposition(|b| *b == b'{').unwrap_or(0);
-    let close = bytes[at.min(bytes.len())..].iter().position(|b| *b == b'}').map_or(bytes.len(), |i| at + i);
+    let at = at.min(bytes.len());
+    let far = at.saturating_sub(FOLDER_WITHIN);
+    let open = far + memchr::memrchr(b'{', &bytes[far..at]).unwrap_or(0);
+    let near = bytes.len().min(at + OBJECT_WITHIN);
+    let close = memchr::memchr(b'}', &bytes[at..near]).map_or(near, |i| at + i);
     let key = open + memchr::memmem::find(&bytes[open..close], b"\"directory\"")?;
     let colon = key + 11 + bytes[key + 11..close].iter().position(|b| !b.is_ascii_whitespace())?;
     let quote = colon + 1 + bytes[colon + 1..close].iter().position(|b| !b.is_ascii_whitespace())?;

@@ -10,7 +10,7 @@ use super::table::{OptionSpec, OptionTable, Phase};
 /// an operator runs what follows (all tried).
 pub fn shell_active(argument: &Argument, spec: &OptionSpec) -> bool {
     let quoted = spec.phase == Phase::Preprocess;
-    argument.words.iter().any(|word| active_anywhere(&word.text) || (!quoted && operators(&word.text)))
+    argument.words().any(|word| active_anywhere(&word.text) || (!quoted && operators(&word.text)))
 }
 
 /// Whether a command substitution stands in the text.

@@ -6,11 +6,15 @@ use super::word::{Mapped, Word};
 /// More sub-commands of one run than this are not read.
 const MOST_LINES: usize = 512;
 
+/// More bytes of one run than this are not read.
+const MOST_BYTES: usize = 4 << 20;
+
 /// The `#$` lines of one run.
 #[derive(Debug, Clone, Default)]
 pub struct DryRun {
     top: Option<String>,
     commands: Vec<Vec<Word>>,
+    bytes: usize,
 }
 
 /// What the sub-commands say.
@@ -33,7 +37,8 @@ impl DryRun {
         let body = &text.bytes()[from..];
         if let Some(top) = body.strip_prefix(b"TOP=") {
             self.top = Some(String::from_utf8_lossy(top.trim_ascii()).into_owned());
-        } else if self.commands.len() < MOST_LINES {
+        } else if self.commands.len() < MOST_LINES && self.bytes < MOST_BYTES {
+            self.bytes += body.len();
             let words = decode::shell(text, from, Stop::default()).words;
             let tool = words.first().map(|w| tool(&w.text));
             if matches!(tool, Some(Tool::Host | Tool::Cicc | Tool::Ptxas | Tool::Fatbinary)) {

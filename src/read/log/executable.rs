@@ -140,7 +140,7 @@ impl Context<'_> {
             if rest.is_empty() {
                 return Outcome::Drop(why.into(), false);
             }
-            return Outcome::Change(vec![format!("{}={rest}", argument.flag)], why.into(), false);
+            return Outcome::Change(vec![format!("{}={rest}", argument.flag())], why.into(), false);
         }
         Outcome::Keep
     }
@@ -205,7 +205,7 @@ impl Context<'_> {
     }
 
     fn input(&self, argument: &Argument) -> Outcome {
-        match input_kind(&argument.flag, self.found.language_given()) {
+        match input_kind(argument.flag(), self.found.language_given()) {
             InputKind::Source => Outcome::Source,
             InputKind::Object => Outcome::Drop("an object or library of the production build".into(), false),
             InputKind::Other => Outcome::Drop("neither an option nor a source that nvcc compiles".into(), false),
@@ -214,11 +214,11 @@ impl Context<'_> {
 
     fn unknown(&self, argument: &Argument) -> Outcome {
         if self.found.family == Family::Nvrtc
-            && let Some(rule) = self.table.nvrtc_only(&argument.flag)
+            && let Some(rule) = self.table.nvrtc_only(argument.flag())
         {
             return Outcome::Drop(rule.why.clone(), false);
         }
-        if !self.options.trust && (self.table.host_runs(&argument.flag) || danger::active_anywhere(&argument.flag)) {
+        if !self.options.trust && (self.table.host_runs(argument.flag()) || danger::active_anywhere(argument.flag())) {
             return Outcome::Drop(
                 "would make the host compiler run or load a program, or write files; --trust-log keeps it".into(),
                 false,
@@ -232,8 +232,7 @@ impl Context<'_> {
         let spec = argument.spec();
         let paths = spec.is_some_and(|s| s.phase == Phase::Preprocess) && !argument.is("-D") && !argument.is("-U");
         for (index, text) in texts.iter().enumerate() {
-            let word = argument.words.get(index).or(argument.words.first());
-            let at = word.map_or(self.found.at(), |w| w.at);
+            let at = argument.words().nth(index).unwrap_or(argument.first()).at;
             let text = if paths { self.mapped(argument, text) } else { text.clone() };
             out.kept.push(CompilerArgument { text, at: self.found.place(at) });
         }
@@ -252,7 +251,7 @@ impl Context<'_> {
     }
 
     fn change(&self, argument: &Argument, now: Vec<String>, why: String, own: bool) -> ArgumentChange {
-        let at = argument.words.first().map_or(self.found.at(), |w| w.at);
+        let at = argument.first().at;
         ArgumentChange { was: argument.texts(), now, why, own, at: Some(self.found.place(at)) }
     }
 }

@@ -39,12 +39,12 @@ impl Fields {
         for argument in &found.arguments {
             match found.family {
                 Family::Nvcc | Family::Nvrtc => {}
-                Family::Clang if OptionTable::nvcc().foreign_architecture(&argument.flag) => {
-                    out.gencode.push(format!("clang:{}", argument.flag));
+                Family::Clang if OptionTable::nvcc().foreign_architecture(argument.flag()) => {
+                    out.gencode.push(format!("clang:{}", argument.flag()));
                     continue;
                 }
-                Family::Hipcc if OptionTable::nvcc().foreign_architecture(&argument.flag) => {
-                    out.gencode.push(format!("hip:{}", argument.flag));
+                Family::Hipcc if OptionTable::nvcc().foreign_architecture(argument.flag()) => {
+                    out.gencode.push(format!("hip:{}", argument.flag()));
                     continue;
                 }
                 Family::Clang | Family::Hipcc => {}
@@ -55,8 +55,8 @@ impl Fields {
     }
 
     fn add(&mut self, argument: &Argument) {
-        let value = argument.value.clone().unwrap_or_default();
-        if argument.value.is_some() {
+        let value = argument.value_or_empty().to_owned();
+        if argument.value().is_some() {
             if argument.is("-I") {
                 return self.includes.push(value);
             } else if argument.is("-isystem") {
@@ -82,7 +82,7 @@ impl Fields {
             }
         }
         match argument.spec() {
-            None if !argument.flag.starts_with('-') => {}
+            None if !argument.flag().starts_with('-') => {}
             None => self.other.push(argument.written()),
             Some(spec) => {
                 let written = argument.written();

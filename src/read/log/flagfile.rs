@@ -36,7 +36,7 @@ pub fn flags(variables: &Ninja, compiler_line: Option<&Logical>) -> Option<(Loca
         }
         None => (Word { text: "nvcc".into(), at: first, replaced: false, cut: false }, Logical::default()),
     };
-    let located = Located { style: Style::Flags, ..Located::inferred(compiler, arguments) };
+    let located = Located::inferred(Family::Nvcc, Style::Flags, compiler, arguments);
     Some((located, line))
 }
 

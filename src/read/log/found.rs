@@ -62,12 +62,12 @@ impl Found {
 
     /// All files.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
-        self.arguments.iter().filter(|a| a.spec().is_none() && !a.flag.starts_with('-')).map(|a| a.flag.as_str())
+        self.arguments.iter().filter_map(Argument::input)
     }
 
     /// The file that is made.
     pub fn output(&self) -> Option<&str> {
-        self.arguments.iter().rev().find(|a| a.is("-o")).and_then(|a| a.value.as_deref())
+        self.arguments.iter().rev().find(|a| a.is("-o")).and_then(Argument::value)
     }
 
     /// Where it begins.
@@ -94,13 +94,12 @@ impl Found {
 
     /// The words of an argument, for a diagnostic.
     pub fn spot_of(&self, argument: &Argument) -> Spot {
-        let at = argument.words.first().map_or(self.at(), |w| w.at);
-        self.spot(at, argument.words.first().map_or(1, |w| w.text.len()))
+        self.spot(argument.first().at, argument.first().text.len())
     }
 
     /// Compiler and arguments as they were decoded.
     pub fn argv(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.compiler.text.as_str())
-            .chain(self.arguments.iter().flat_map(|a| a.words.iter().map(|w| w.text.as_str())))
+            .chain(self.arguments.iter().flat_map(|a| a.words().map(|w| w.text.as_str())))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::anchor::Family;
 use super::argument::Argument;
+use super::table::Phase;
 
 /// What a compiler command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -54,11 +55,11 @@ pub enum InputKind {
 
 /// What an input is, by its name; `-x` makes everything but an object a source.
 pub fn input_kind(name: &str, language_given: bool) -> InputKind {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let extension = file.rsplit_once('.').map_or("", |(_, e)| e);
+    let file = name.as_bytes().iter().rposition(|b| matches!(b, b'/' | b'\\')).map_or(name, |i| &name[i + 1..]);
+    let extension = file.as_bytes().iter().rposition(|b| *b == b'.').map_or("", |i| &file[i + 1..]);
     if SOURCES.contains(&extension) {
         InputKind::Source
-    } else if OBJECTS.contains(&extension) || file.contains(".so.") {
+    } else if OBJECTS.contains(&extension) || file.as_bytes().windows(4).any(|w| w == b".so.") {
         InputKind::Object
     } else if language_given {
         InputKind::Source
@@ -73,46 +74,83 @@ pub fn is_probe_source(name: &str) -> bool {
     PROBES.iter().any(|probe| file.contains(probe))
 }
 
+/// What the arguments of a command ask for, as far as it decides what the command does.
+#[derive(Default)]
+struct Asked {
+    source: bool,
+    object: bool,
+    options: bool,
+    probe_source: bool,
+    question: bool,
+    unfamiliar_question: bool,
+    dlink: bool,
+    archive: bool,
+    dependencies: bool,
+    preprocess: bool,
+}
+
+impl Asked {
+    fn by(arguments: &[Argument], language: bool) -> Self {
+        let mut out = Asked::default();
+        for argument in arguments {
+            let Some(spec) = argument.spec() else {
+                if let Some(name) = argument.input() {
+                    out.source |= input_kind(name, language) == InputKind::Source;
+                    out.object |= input_kind(name, false) == InputKind::Object;
+                    out.probe_source |= is_probe_source(name);
+                }
+                out.unfamiliar_question |= argument.flag() == "-?";
+                continue;
+            };
+            out.options = true;
+            if spec.phase == Phase::Output {
+                out.question |= argument.is("--version") || argument.is("--help");
+                out.dlink |= argument.is("-dlink");
+                out.archive |= argument.is("-lib");
+                out.dependencies |= argument.is("-M") || argument.is("-MM");
+                out.preprocess |= argument.is("-E");
+            }
+        }
+        out
+    }
+}
+
 /// What a command does; `None` when it is none (a sentence that names the compiler).
 pub fn kind(family: Family, arguments: &[Argument]) -> Option<Kind> {
-    let has = |names: &[&str]| arguments.iter().any(|a| names.iter().any(|name| a.is(name) || a.flag == *name));
-    let language = has(&["-x"]);
-    let inputs =
-        || arguments.iter().filter(|a| a.spec().is_none() && !a.flag.starts_with('-')).map(|a| a.flag.as_str());
-    let source = inputs().any(|name| input_kind(name, language) == InputKind::Source);
-    let object = inputs().any(|name| input_kind(name, false) == InputKind::Object);
-    let options = arguments.iter().any(|a| a.spec().is_some());
-    if !source && !object && !options && !has(&["-?"]) {
+    let language = arguments.iter().any(|a| a.is("-x"));
+    let asked = Asked::by(arguments, language);
+    if !asked.source && !asked.object && !asked.options && !asked.unfamiliar_question {
         return None;
     }
     // A sentence: its second word is neither an option nor a file.
     if let Some(first) = arguments.first()
         && first.spec().is_none()
-        && !first.flag.starts_with(['-', '@'])
-        && input_kind(&first.flag, language) == InputKind::Other
-        && !(source && options)
+        && !first.flag().starts_with(['-', '@'])
+        && input_kind(first.flag(), language) == InputKind::Other
+        && !(asked.source && asked.options)
     {
         return None;
     }
     if family == Family::Clang && !compiles_cuda(arguments) {
         return None;
     }
-    if inputs().any(is_probe_source) || (!source && !object && has(&["-?", "--version", "--help", "-V", "-h"])) {
+    let question = asked.question || asked.unfamiliar_question;
+    if asked.probe_source || (!asked.source && !asked.object && question) {
         return Some(Kind::Probe);
     }
-    if has(&["-dlink"]) {
+    if asked.dlink {
         return Some(Kind::Dlink);
     }
-    if has(&["-lib"]) {
+    if asked.archive {
         return Some(Kind::Archive);
     }
-    if has(&["-M", "-MM"]) {
+    if asked.dependencies {
         return Some(Kind::Depscan);
     }
-    if has(&["-E"]) {
+    if asked.preprocess {
         return Some(Kind::Preprocess);
     }
-    if !source && object && family == Family::Nvcc {
+    if !asked.source && asked.object && family == Family::Nvcc {
         return Some(Kind::Link);
     }
     Some(Kind::Compile)
@@ -120,7 +158,7 @@ pub fn kind(family: Family, arguments: &[Argument]) -> Option<Kind> {
 
 /// Whether a clang command compiles CUDA.
 fn compiles_cuda(arguments: &[Argument]) -> bool {
-    let words: Vec<&str> = arguments.iter().flat_map(|a| a.words.iter().map(|w| w.text.as_str())).collect();
+    let words: Vec<&str> = arguments.iter().flat_map(|a| a.words().map(|w| w.text.as_str())).collect();
     words.windows(2).any(|pair| pair[0] == "-x" && matches!(pair[1], "cuda" | "cu" | "hip"))
         || words.iter().any(|word| {
             matches!(*word, "-xcuda" | "-xhip") || word.starts_with("--cuda-gpu-arch=") || word.ends_with(".cu")

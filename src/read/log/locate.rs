@@ -1,8 +1,10 @@
 //! From a compiler's name in a logical line to the words of its command.
 
-use super::anchor::{Anchor, Family, Surroundings, anchors, surroundings};
+use super::anchor::{Anchor, Family, Surroundings, anchors};
+use super::argument::{self, Argument};
 use super::decode::{self, Decoded, Escapes, Stop};
 use super::secrets;
+use super::table::OptionTable;
 use super::word::{Mapped, Word};
 
 /// How a command was written.
@@ -38,8 +40,8 @@ pub struct Located {
     pub before: Vec<Word>,
     /// The compiler.
     pub compiler: Word,
-    /// What stands after it.
-    pub arguments: Vec<Word>,
+    /// What stands after it, as that compiler reads it.
+    pub arguments: Vec<Argument>,
     /// Whether its text is cut.
     pub cut: bool,
     /// Whether it is a list that does not close.
@@ -51,14 +53,14 @@ pub struct Located {
 }
 
 impl Located {
-    /// A command that was rebuilt from its sub-commands.
-    pub fn inferred(compiler: Word, arguments: Vec<Word>) -> Self {
+    /// A command that does not stand in the log as one.
+    pub fn inferred(family: Family, style: Style, compiler: Word, arguments: Vec<Word>) -> Self {
         Located {
-            family: Family::Nvcc,
-            style: Style::DryRun,
+            family,
+            style,
             before: vec![],
             compiler,
-            arguments,
+            arguments: argument::parse(arguments, OptionTable::nvcc()),
             cut: false,
             open_list: false,
             to_the_end: false,
@@ -67,8 +69,19 @@ impl Located {
     }
 }
 
+/// More words of commands in one line than this are not read.
+pub const MOST_WORDS: usize = 1 << 17;
+
 /// Strings within strings are followed this deep.
 const DEEPEST: usize = 4;
+
+/// What stands before a name is looked at this far back: the longest path, and launchers with their assignments.
+const NEAR: usize = 1 << 12;
+
+/// Where a look back from `at` begins.
+fn near(from: usize, at: usize) -> usize {
+    from.max(at.saturating_sub(NEAR))
+}
 
 /// The compiler commands of a logical line, whose text proper begins at `from`.
 pub fn commands(text: &Mapped, from: usize) -> Vec<Located> {
@@ -80,24 +93,32 @@ pub fn commands(text: &Mapped, from: usize) -> Vec<Located> {
 fn within(text: &Mapped, from: usize, depth: usize, out: &mut Vec<Located>) {
     let bytes = text.bytes();
     let mut past = from;
-    let found: Vec<Anchor> = anchors(bytes).collect();
-    for anchor in found {
+    let mut around = Surroundings::new(from);
+    let mut words: usize = 0;
+    for anchor in anchors(bytes) {
         if anchor.start < past {
             continue;
         }
-        let around = surroundings(bytes, from, anchor.start);
+        if words > MOST_WORDS {
+            return;
+        }
+        around.advance(bytes, anchor.start);
         match around.quote {
             Some(quote) if bytes.get(anchor.end) != Some(&bytes[quote]) => {
                 if depth < DEEPEST {
                     let escapes = Escapes { octal: bytes[from..quote].ends_with(b"$"), hex_is_byte: false };
-                    let (inner, end, _) = decode::literal(text, quote, escapes);
+                    let (inner, end, closed) = decode::literal(text, quote, escapes);
+                    let known = out.len();
                     within(&inner, 0, depth + 1, out);
+                    words += out[known..].iter().map(|located| located.arguments.len()).sum::<usize>();
+                    out[known..].iter_mut().for_each(|located| located.to_the_end &= !closed);
                     past = end;
                 }
             }
             _ => {
                 if let Some((located, end)) = command(text, from, anchor, &around) {
                     past = end;
+                    words += located.arguments.len();
                     out.push(located);
                 }
             }
@@ -108,12 +129,14 @@ fn within(text: &Mapped, from: usize, depth: usize, out: &mut Vec<Located>) {
 fn command(text: &Mapped, from: usize, anchor: Anchor, around: &Surroundings) -> Option<(Located, usize)> {
     let bytes = text.bytes();
     if let (Some(_), Some(open)) = (around.quote, list_start(bytes, around)) {
-        let execve = bytes[from..open].windows(7).any(|w| w == b"execve(");
+        let execve = memchr::memmem::find(&bytes[near(from, open)..open], b"execve(").is_some();
         let decoded = decode::list(text, open, Escapes { octal: execve, hex_is_byte: execve });
         return located(text, anchor.family, Style::List, decoded);
     }
     if bytes.get(anchor.end) == Some(&0) {
-        let start = bytes[..anchor.start].iter().rposition(|b| *b == 0 || b.is_ascii_whitespace()).map_or(0, |i| i + 1);
+        let before = near(0, anchor.start);
+        let path = &bytes[before..anchor.start];
+        let start = before + path.iter().rposition(|b| *b == 0 || b.is_ascii_whitespace()).map_or(0, |i| i + 1);
         return located(text, anchor.family, Style::Nul, decode::nul(text, start));
     }
     if let Some(start) = windows_start(bytes, from, anchor) {
@@ -147,12 +170,21 @@ const LAUNCHERS: [&str; 20] = [
     "taskset", "numactl", "stdbuf", "timeout", "nohup", "command", "strace", "xvfb-run",
 ];
 
+/// Launchers and assignments take at most this many bytes.
+const LAUNCHERS_WITHIN: usize = 1 << 16;
+
 /// The assignments and launchers before the compiler at `start`.
 fn launchers(text: &Mapped, from: usize, start: usize) -> Vec<Word> {
-    let before = &text.bytes()[from..start];
-    let operator = before.iter().rposition(|b| matches!(b, b'&' | b';' | b'|' | b'(' | b'`')).map_or(0, |i| i + 1);
+    let far = from.max(start.saturating_sub(LAUNCHERS_WITHIN));
+    let before = &text.bytes()[far..start];
+    let operator = memchr::memrchr3(b'&', b';', b'|', before).max(memchr::memrchr2(b'(', b'`', before));
+    let from = match operator {
+        Some(at) => far + at + 1,
+        None if far > from => return vec![],
+        None => from,
+    };
     let mut head = Mapped::new();
-    head.push_range(text, from + operator..start);
+    head.push_range(text, from..start);
     let words = decode::shell(&head, 0, Stop::default()).words;
     let first = words.iter().position(|w| {
         secrets::assigned(&w.text).is_some() || LAUNCHERS.contains(&w.text.rsplit('/').next().unwrap_or_default())
@@ -162,6 +194,7 @@ fn launchers(text: &Mapped, from: usize, start: usize) -> Vec<Word> {
 
 /// Where a Windows path around the name begins: at its drive, or at the quote before it.
 fn windows_start(bytes: &[u8], from: usize, anchor: Anchor) -> Option<usize> {
+    let from = near(from, anchor.start);
     let before = &bytes[from..anchor.start];
     if before.last() != Some(&b'\\') && !bytes[anchor.start..anchor.end].ends_with(b".exe") {
         return None;
@@ -191,6 +224,7 @@ fn list_start(bytes: &[u8], around: &Surroundings) -> Option<usize> {
 
 /// Where the unquoted path around the name begins; `None` when the word is an assignment.
 fn word_start(bytes: &[u8], from: usize, name: usize) -> Option<usize> {
+    let from = near(from, name);
     let path = &bytes[from..name];
     let ends = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'(' | b'[' | 0) || !b.is_ascii();
     let mut start = path.iter().rposition(ends).map_or(0, |i| i + 1);
@@ -216,6 +250,11 @@ fn located(text: &Mapped, family: Family, style: Style, decoded: Decoded) -> Opt
     let arguments = words.split_off(index + 1);
     let compiler = words.pop()?;
     let cut = decoded.cut || arguments.iter().any(|w| w.cut);
+    let table = OptionTable::nvcc();
+    let arguments = match family {
+        Family::Nvcc | Family::Nvrtc => argument::parse(arguments, table),
+        Family::Clang | Family::Hipcc => argument::parse_foreign(arguments, table),
+    };
     Some((Located { family, style, before: words, compiler, arguments, cut, open_list, to_the_end, raw: vec![] }, end))
 }
 
@@ -232,7 +271,8 @@ mod tests {
     fn first(text: &str) -> (Style, Vec<String>) {
         let text = Mapped::of(text.as_bytes(), Position { line: 1, column: 1, offset: 0 });
         let found = commands(&text, 0).remove(0);
-        let words = std::iter::once(found.compiler).chain(found.arguments).map(|w| w.text).collect();
+        let arguments = found.arguments.iter().flat_map(|a| a.texts());
+        let words = std::iter::once(found.compiler.text).chain(arguments).collect();
         (found.style, words)
     }
 

@@ -2,12 +2,12 @@
 
 use std::io::{self, BufRead};
 
-use super::argument::{self, ArgumentKind};
+use super::argument::{Argument, ArgumentKind};
 use super::kind::{self, InputKind};
 use super::lines::{Line, Lines};
 use super::locate::{self, Located};
 use super::prefix;
-use super::table::{OptionTable, Spelling, Takes};
+use super::table::{OptionTable, Phase, Spelling, Takes};
 use super::word::{Mapped, Position};
 
 /// More lines than this are not joined.
@@ -15,6 +15,9 @@ const MOST_LINES: usize = 20_000;
 
 /// More bytes than this are not joined.
 const MOST_BYTES: usize = 8 << 20;
+
+/// Bytes that are read again and again while lines are joined.
+const MOST_READ: usize = 32 << 20;
 
 /// Narrowest fixed width at which a wrap is believed.
 const NARROWEST: usize = 60;
@@ -57,16 +60,25 @@ pub fn logical<R: BufRead>(line: Line, before: &Line, lines: &mut Lines<R>) -> i
         }
     }
     list_of_lines(&mut out, lines)?;
-    while !out.full() {
+    let mut read = 0;
+    loop {
         let found = locate::commands(&out.text, out.from);
-        let Some(joint) = broken(&out, &found, lines.peek(0)?) else {
+        read += out.text.bytes().len();
+        let joint = if out.full() || read > MOST_READ { None } else { broken(&out, &found, lines.peek(0)?) };
+        let Some(joint) = joint else {
             out.found = Some(found);
-            break;
+            return Ok(out);
         };
-        let Some(next) = take(lines)? else { break };
+        let in_list = found.last().is_some_and(|last| last.open_list);
+        let Some(next) = take(lines)? else { return Ok(out) };
+        let mut closes = next.bytes.contains(&b']') || next.bytes.contains(&b')');
         out.mend(next, joint);
+        while in_list && !closes && !out.full() && lines.peek(0)?.is_some_and(|next| out.is_element(next)) {
+            let Some(next) = take(lines)? else { break };
+            closes = next.bytes.contains(&b']') || next.bytes.contains(&b')');
+            out.mend(next, Joint::Space);
+        }
     }
-    Ok(out)
 }
 
 fn take<R: BufRead>(lines: &mut Lines<R>) -> io::Result<Option<Line>> {
@@ -96,6 +108,11 @@ impl Logical {
         let mut out = Mapped::new();
         out.push_range(&plain, shared..plain.bytes().len());
         out
+    }
+
+    /// Whether a following line begins with a string of a list.
+    fn is_element(&self, line: &Line) -> bool {
+        matches!(self.peeled(line).bytes().trim_ascii_start().first(), Some(b'"' | b'\''))
     }
 
     fn continue_with(&mut self, line: Line) {
@@ -201,23 +218,24 @@ const MOST_BROKEN: usize = 64;
 
 /// How much of a compile command cannot be as it was: no source, an option without its value, words that are nothing.
 fn damage(located: &Located) -> usize {
-    let arguments = argument::parse(&located.arguments, OptionTable::nvcc());
-    let linked = arguments
-        .iter()
-        .any(|a| a.is("-dlink") || a.is("-lib") || kind::input_kind(&a.flag, false) == InputKind::Object);
-    let odd = arguments
-        .iter()
-        .filter(|a| match a.kind {
-            ArgumentKind::Unknown | ArgumentKind::NoValue(_) => true,
-            ArgumentKind::Input => kind::input_kind(&a.flag, false) == InputKind::Other,
-            ArgumentKind::Option(_) => false,
-        })
-        .count();
-    odd + 2 * usize::from(!linked && !has_source(located)) + 2 * usize::from(located.cut)
+    let (mut complete, mut odd) = (false, 0);
+    for argument in &located.arguments {
+        match argument.kind {
+            ArgumentKind::Unknown | ArgumentKind::NoValue(_) => odd += 1,
+            ArgumentKind::Input => match kind::input_kind(argument.flag(), false) {
+                InputKind::Other => odd += 1,
+                InputKind::Source | InputKind::Object => complete = true,
+            },
+            ArgumentKind::Option(spec) => {
+                complete |= spec.phase == Phase::Output && (argument.is("-dlink") || argument.is("-lib"));
+            }
+        }
+    }
+    odd + 2 * usize::from(!complete) + 2 * usize::from(located.cut)
 }
 
 fn has_source(located: &Located) -> bool {
-    located.arguments.iter().any(|w| kind::input_kind(&w.text, false) == InputKind::Source)
+    located.arguments.iter().filter_map(Argument::input).any(|name| kind::input_kind(name, false) == InputKind::Source)
 }
 
 fn first_word(text: &[u8]) -> String {
@@ -243,7 +261,10 @@ fn hard_wrap<R: BufRead>(line: &Line, before: &Line, lines: &mut Lines<R>) -> io
     if width < NARROWEST || continues(&line.bytes) {
         return Ok(None);
     }
-    let starts_before = columns(&before.bytes) == width && before.number + 1 == line.number && !begins_alone(line);
+    let starts_before = before.bytes.len() >= width
+        && columns(&before.bytes) == width
+        && before.number + 1 == line.number
+        && !begins_alone(line);
     let mut run = vec![];
     if starts_before {
         run.push(before.clone());
@@ -252,6 +273,7 @@ fn hard_wrap<R: BufRead>(line: &Line, before: &Line, lines: &mut Lines<R>) -> io
     let mut ahead = 0;
     while run.len() < MOST_LINES
         && let Some(next) = lines.peek(ahead)?
+        && next.bytes.len() >= width
         && columns(&next.bytes) == width
         && no_anchor(&next.bytes)
     {

@@ -10,6 +10,7 @@ mod context;
 mod danger;
 mod decode;
 mod dryrun;
+mod excerpt;
 mod executable;
 mod fields;
 mod flagfile;
@@ -45,7 +46,7 @@ pub use word::{Position, Word};
 
 /// Words as nvcc reads them, by the grammar of nvcc 13.0.88.
 pub fn arguments(words: &[Word]) -> Vec<Argument> {
-    argument::parse(words, OptionTable::nvcc())
+    argument::parse(words.to_vec(), OptionTable::nvcc())
 }
 
 /// The values of `-I`, `-isystem` and `-include` among the kept arguments of a command.
@@ -57,5 +58,5 @@ pub fn include_paths(command: &crate::model::CompileCommand) -> Vec<String> {
         .collect();
     let names = ["-I", "-isystem", "-include"];
     let paths = arguments(&words).into_iter().filter(|a| names.iter().any(|name| a.is(name)));
-    paths.filter_map(|a| a.value).collect()
+    paths.filter_map(|a| a.value().map(str::to_owned)).collect()
 }

@@ -8,6 +8,15 @@ use super::word::Mapped;
 /// At most this many bytes of variables are kept.
 const MOST_BYTES: usize = 4 << 20;
 
+/// What a variable costs besides its text.
+const OVERHEAD: usize = 128;
+
+/// Variables that one command may refer to, directly or not.
+const MOST_VARIABLES: usize = 10_000;
+
+/// Bytes of commands that are made of edges.
+const MOST_EXPANDED: usize = 512 << 20;
+
 /// Variables refer to each other at most this deep.
 const DEEPEST: usize = 16;
 
@@ -18,6 +27,7 @@ pub struct Ninja {
     rules: HashMap<String, HashMap<String, Mapped>>,
     block: Block,
     bytes: usize,
+    expanded: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -34,6 +44,7 @@ struct Edge {
     inputs: Mapped,
     outputs: Mapped,
     variables: HashMap<String, Mapped>,
+    bytes: usize,
     line: Logical,
 }
 
@@ -59,13 +70,16 @@ impl Ninja {
             if let Some((name, value)) = binding(text, blank) {
                 match &mut self.block {
                     Block::Rule(rule) => {
-                        self.bytes += value.bytes().len();
+                        self.bytes += name.len() + value.bytes().len() + OVERHEAD;
                         if self.bytes < MOST_BYTES {
                             self.rules.entry(rule.clone()).or_default().insert(name, value);
                         }
                     }
                     Block::Build(edge) => {
-                        edge.variables.insert(name, value);
+                        edge.bytes += name.len() + value.bytes().len() + OVERHEAD;
+                        if edge.bytes < MOST_BYTES {
+                            edge.variables.insert(name, value);
+                        }
                     }
                     Block::None => {}
                 }
@@ -78,7 +92,7 @@ impl Ninja {
         } else if bytes.starts_with(b"build ") {
             self.block = edge(logical).map_or(Block::None, |edge| Block::Build(Box::new(edge)));
         } else if let Some((name, value)) = binding(text, 0) {
-            self.bytes += value.bytes().len();
+            self.bytes += name.len() + value.bytes().len() + OVERHEAD;
             if self.bytes < MOST_BYTES {
                 self.variables.insert(name, value);
             }
@@ -90,8 +104,13 @@ impl Ninja {
     pub fn end(&mut self) -> Option<(Mapped, Logical)> {
         let Block::Build(edge) = std::mem::take(&mut self.block) else { return None };
         let command = self.rules.get(&edge.rule)?.get("command")?;
+        if self.expanded > MOST_EXPANDED {
+            return None;
+        }
         let mut out = Mapped::new();
-        self.expand(command, &edge, 0, &mut out);
+        let mut variables = 0;
+        self.expand(command, &edge, 0, &mut variables, &mut out);
+        self.expanded += out.bytes().len() + variables;
         Some((out, edge.line))
     }
 
@@ -100,7 +119,7 @@ impl Ninja {
         self.variables.get(name)
     }
 
-    fn expand(&self, text: &Mapped, edge: &Edge, depth: usize, out: &mut Mapped) {
+    fn expand(&self, text: &Mapped, edge: &Edge, depth: usize, variables: &mut usize, out: &mut Mapped) {
         let bytes = text.bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -130,7 +149,8 @@ impl Ninja {
                 }
             };
             let name = String::from_utf8_lossy(bytes.get(name).unwrap_or_default()).into_owned();
-            if depth < DEEPEST && out.bytes().len() < MOST_BYTES {
+            *variables += 1;
+            if depth < DEEPEST && *variables < MOST_VARIABLES && out.bytes().len() < MOST_BYTES {
                 match name.as_str() {
                     "in" | "in_newline" => out.append(&edge.inputs),
                     "out" => out.append(&edge.outputs),
@@ -138,7 +158,7 @@ impl Ninja {
                         let rule = self.rules.get(&edge.rule).and_then(|r| r.get(&name));
                         let value = edge.variables.get(&name).or(rule).or_else(|| self.variables.get(&name));
                         if let Some(value) = value {
-                            self.expand(value, edge, depth + 1, out);
+                            self.expand(value, edge, depth + 1, variables, out);
                         }
                     }
                 }
@@ -191,6 +211,7 @@ fn edge(logical: &Logical) -> Option<Edge> {
         inputs,
         outputs,
         variables: HashMap::new(),
+        bytes: 0,
         line: logical.clone(),
     })
 }

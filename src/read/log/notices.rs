@@ -137,7 +137,10 @@ fn origin(found: &Found, out: &mut Notices) {
         out.push(
             Diagnostic::note(
                 "K-LOG-ENV",
-                format!("{} arguments come from NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS", found.from_environment),
+                match found.from_environment {
+                    1 => "one argument comes from NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS".to_owned(),
+                    n => format!("{n} arguments come from NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS"),
+                },
             )
             .at(here(), "nvcc takes them from its environment"),
         );
@@ -145,7 +148,7 @@ fn origin(found: &Found, out: &mut Notices) {
 }
 
 fn one(found: &Found, argument: &Argument, out: &mut Notices) {
-    if argument.words.iter().any(|w| w.replaced) {
+    if argument.words().any(|w| w.replaced) {
         out.push(
             Diagnostic::warning("K-LOG-BYTES", "bytes that are not UTF-8 were replaced in this argument")
                 .at(found.spot_of(argument), ""),
@@ -154,7 +157,7 @@ fn one(found: &Found, argument: &Argument, out: &mut Notices) {
     match argument.kind {
         ArgumentKind::Unknown => unknown(found, argument, out),
         ArgumentKind::Input => {
-            let name = argument.flag.as_str();
+            let name = argument.flag();
             if input_kind(name, found.language_given()) == InputKind::Source
                 && !found.language_given()
                 && host_source(name)
@@ -188,7 +191,7 @@ fn one(found: &Found, argument: &Argument, out: &mut Notices) {
                 out.push(
                     Diagnostic::note(
                         "K-LOG-HIDDEN",
-                        format!("`{}` is an option that nvcc does not document", argument.flag),
+                        format!("`{}` is an option that nvcc does not document", argument.flag()),
                     )
                     .at(found.spot_of(argument), ""),
                 );
@@ -203,7 +206,7 @@ fn host_source(name: &str) -> bool {
 }
 
 fn unknown(found: &Found, argument: &Argument, out: &mut Notices) {
-    if found.style == Style::Nvrtc && OptionTable::nvcc().nvrtc_only(&argument.flag).is_some() {
+    if found.style == Style::Nvrtc && OptionTable::nvcc().nvrtc_only(argument.flag()).is_some() {
         return;
     }
     let forwarded = found.arguments.iter().any(|a| {
@@ -214,10 +217,10 @@ fn unknown(found: &Found, argument: &Argument, out: &mut Notices) {
     let diagnostic = if forwarded {
         Diagnostic::note(
             "K-LOG-FORWARD",
-            format!("`{}` is no option of nvcc; it goes to the host compiler", argument.flag),
+            format!("`{}` is no option of nvcc; it goes to the host compiler", argument.flag()),
         )
     } else {
-        Diagnostic::warning("K-LOG-UNKNOWN", format!("`{}` is no option of nvcc 13.0", argument.flag))
+        Diagnostic::warning("K-LOG-UNKNOWN", format!("`{}` is no option of nvcc 13.0", argument.flag()))
             .because("nvcc refuses options that it does not know, unless -forward-unknown-to-host-compiler is there")
             .help("if a newer nvcc knows it, say what it is; krepro keeps it as it stands and does not guess whether a value follows")
     };

@@ -33,10 +33,7 @@ pub fn options(text: &Mapped, from: usize) -> Option<Located> {
         _ => return None,
     };
     let options = !arguments.is_empty() && arguments.iter().all(|w| w.text.starts_with('-') || !w.text.contains(' '));
-    let mut located = Located::inferred(compiler, arguments);
-    located.family = Family::Nvrtc;
-    located.style = Style::Nvrtc;
-    located.cut = cut;
+    let located = Located { cut, ..Located::inferred(Family::Nvrtc, Style::Nvrtc, compiler, arguments) };
     options.then_some(located)
 }
 
@@ -44,7 +41,7 @@ fn blanks(text: &Mapped, from: usize) -> Vec<Word> {
     let bytes = text.bytes();
     let mut out = vec![];
     let mut at = from;
-    while at < bytes.len() {
+    while at < bytes.len() && out.len() < decode::MOST_WORDS {
         let length = bytes[at..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
         if length > 0 {
             out.push(Word::new(&bytes[at..at + length], text.position(at)));
@@ -66,7 +63,7 @@ mod tests {
             "nvrtc compile, options=['-std=c++20', '--gpu-architecture=sm_90a', b'-default-device']",
         ] {
             let text = Mapped::of(line.as_bytes(), Position { line: 1, column: 1, offset: 0 });
-            let words: Vec<String> = options(&text, 0).unwrap().arguments.into_iter().map(|w| w.text).collect();
+            let words: Vec<String> = options(&text, 0).unwrap().arguments.iter().flat_map(|a| a.texts()).collect();
             assert_eq!(words, ["-std=c++20", "--gpu-architecture=sm_90a", "-default-device"]);
         }
         let text = Mapped::of(b"nvrtc: error: invalid value for --gpu-architecture (-arch)", Position::default());

@@ -9,10 +9,13 @@ use super::choose::{Choice, choose};
 use super::executable::executable;
 use super::found::Found;
 use super::kind::Kind;
+use super::lines::LONGEST_LINE;
 use super::locate::Style;
 use super::notices::{Notices, notices};
 use super::options::{Options, Select};
+use super::response;
 use super::scan::{Scan, scan};
+use super::table::OptionTable;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::CompileCommand;
 use crate::source::Place;
@@ -81,8 +84,17 @@ pub fn recover<R: BufRead>(stream: R, options: &Options) -> Result<Recovered, Di
 }
 
 /// The command that is meant, and why.
-pub fn chosen<'s>(scan: &'s Scan, options: &Options) -> Option<(&'s Found, String)> {
-    choose(&scan.commands, options.select.as_ref()).map(|choice| (&scan.commands[choice.index], choice.why))
+pub fn chosen(scan: &Scan, options: &Options) -> Option<(Found, String)> {
+    let choice = choose(&scan.commands, options.select.as_ref())?;
+    Some((whole(scan, choice.index, options), choice.why))
+}
+
+/// A command with the texts of its response files in their place.
+fn whole(scan: &Scan, index: usize, options: &Options) -> Found {
+    let mut found = scan.commands[index].clone();
+    let files = response::Files { pasted: &scan.pasted, given: &options.responses };
+    (found.arguments, found.absent_responses) = response::expand(found.arguments, &files, OptionTable::nvcc());
+    found
 }
 
 /// The same, of a log that was scanned before.
@@ -93,12 +105,13 @@ pub fn from_scan(scan: &Scan, options: &Options) -> Result<Recovered, Diagnostic
     let Some(choice) = choose(&scan.commands, options.select.as_ref()) else {
         return Err(nothing(scan, options).into());
     };
-    let found = &scan.commands[choice.index];
-    if let Some(refusal) = refusal(found) {
+    let found = whole(scan, choice.index, options);
+    if let Some(refusal) = refusal(&found) {
         return Err(refusal.into());
     }
-    let made = executable(found, options);
-    let mut notes = notices(found, &made);
+    let made = executable(&found, options);
+    let mut notes = notices(&found, &made);
+    notes.diagnostics.append(long_line(scan).into_iter().collect());
     several(scan, &choice, &mut notes);
     let verdict = match (notes.missing.is_empty(), notes.warns()) {
         (true, _) if found.family == Family::Nvrtc => Verdict::Translate,
@@ -118,7 +131,7 @@ pub fn from_scan(scan: &Scan, options: &Options) -> Result<Recovered, Diagnostic
     };
     Ok(Recovered {
         command,
-        logged: found.clone(),
+        logged: found,
         verdict,
         why: choice.why,
         others,
@@ -138,13 +151,31 @@ fn seen(found: &Found) -> Seen {
     }
 }
 
+/// What is said about a line that is longer than lines are read.
+fn long_line(scan: &Scan) -> Option<Diagnostic> {
+    let line = scan.long_line?;
+    let text = format!(
+        "line {line} is longer than {} MiB or holds too many commands; its rest was not read",
+        LONGEST_LINE >> 20
+    );
+    Some(
+        Diagnostic::note("K-LOG-LONG", text).help(
+            "a compile_commands.json in one line: `jq . FILE` or `python3 -m json.tool FILE` breaks it into lines",
+        ),
+    )
+}
+
 fn several(scan: &Scan, choice: &Choice, notes: &mut Notices) {
     if choice.rivals == 0 {
         return;
     }
     let found = &scan.commands[choice.index];
+    let rivals = match choice.rivals {
+        1 => "another command would have done as well".to_owned(),
+        n => format!("{n} other commands would have done as well"),
+    };
     notes.diagnostics.push(
-        Diagnostic::note("K-LOG-SEVERAL", format!("{} more commands would have done as well", choice.rivals))
+        Diagnostic::note("K-LOG-SEVERAL", rivals)
             .at(found.spot(found.at(), found.compiler.text.len()), "this one was taken")
             .help("choose another with --select FILE or --select LINE"),
     );
@@ -159,12 +190,24 @@ fn nothing(scan: &Scan, options: &Options) -> Diagnostic {
                 Select::File(file) => format!("reads or makes `{file}`"),
             };
             let lines: Vec<String> = scan.commands.iter().take(20).map(|f| f.line().to_string()).collect();
-            Diagnostic::error("K-LOG-SELECT", format!("no compiler command in `{name}` {what}"))
-                .help(format!("commands begin in lines {}", lines.join(", ")))
+            Diagnostic::error("K-LOG-SELECT", format!("no compiler command in `{name}` {what}")).help(
+                match lines.as_slice() {
+                    [one] => format!("the only command begins in line {one}"),
+                    lines => format!("commands begin in lines {}", lines.join(", ")),
+                },
+            )
         }
-        _ => Diagnostic::error("K-LOG-NONE", format!("no nvcc command in the {} lines of `{name}`", scan.lines)).help(
+        _ => Diagnostic::error("K-LOG-NONE", format!("no nvcc command in `{name}` ({})", lines(scan.lines))).help(
             "paste the line that starts nvcc: ninja -v, make VERBOSE=1, or the framework's verbose switch prints it",
         ),
+    }
+}
+
+fn lines(count: usize) -> String {
+    match count {
+        0 => "it is empty".to_owned(),
+        1 => "one line".to_owned(),
+        n => format!("{n} lines"),
     }
 }
 

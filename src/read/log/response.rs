@@ -8,6 +8,9 @@ use super::word::{Mapped, Position, Word};
 /// Response files name each other at most this deep.
 const DEEPEST: usize = 8;
 
+/// Bytes of response files that one command reads.
+const MOST_BYTES: usize = 4 << 20;
+
 /// Words of a response file as nvcc 13.0.88 reads it: a newline is a blank, double quotes group, single quotes and `#` are
 /// text, a backslash goes, and takes a double quote or a backslash behind it along.
 pub fn words(text: &Mapped) -> Vec<Word> {
@@ -20,8 +23,7 @@ pub fn words(text: &Mapped) -> Vec<Word> {
         let byte = bytes.get(at).copied();
         if !quoted && byte.is_none_or(|b| b.is_ascii_whitespace()) || byte.is_none() {
             if open {
-                out.push(Word::new(&word, text.position(start)));
-                word.clear();
+                out.push(Word::new(std::mem::take(&mut word), text.position(start)));
                 open = false;
             }
             at += 1;
@@ -48,36 +50,45 @@ pub fn expand(
     files: &Files<'_>,
     table: &'static OptionTable,
 ) -> (Vec<Argument>, Vec<String>) {
-    let mut missing = vec![];
-    let arguments = level(arguments, files, table, 0, &mut missing);
-    (arguments, missing)
+    let mut expansion = Expansion { files, table, read: 0, missing: vec![], out: Vec::with_capacity(arguments.len()) };
+    expansion.level(arguments, 0);
+    (expansion.out, expansion.missing)
 }
 
-fn level(
-    arguments: Vec<Argument>,
-    files: &Files<'_>,
+struct Expansion<'f> {
+    files: &'f Files<'f>,
     table: &'static OptionTable,
-    depth: usize,
-    missing: &mut Vec<String>,
-) -> Vec<Argument> {
-    let mut out = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        if !argument.is("-optf") || argument.value.is_none() {
-            out.push(argument);
-            continue;
-        }
-        let names: Vec<&str> = argument.value_or_empty().split(',').collect();
-        let texts: Vec<Option<Mapped>> = names.iter().map(|name| files.find(name)).collect();
-        if depth >= DEEPEST || texts.iter().any(Option::is_none) {
-            missing.extend(names.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(n, _)| (*n).to_owned()));
-            out.push(argument);
-            continue;
-        }
-        for text in texts.into_iter().flatten() {
-            out.extend(level(argument::parse(&words(&text), table), files, table, depth + 1, missing));
+    read: usize,
+    missing: Vec<String>,
+    out: Vec<Argument>,
+}
+
+impl Expansion<'_> {
+    fn level(&mut self, arguments: Vec<Argument>, depth: usize) {
+        for argument in arguments {
+            if !argument.is("-optf") || argument.value().is_none() {
+                self.out.push(argument);
+                continue;
+            }
+            let names: Vec<&str> = argument.value_or_empty().split(',').collect();
+            let texts: Vec<Option<Mapped>> = names.iter().map(|name| self.files.find(name)).collect();
+            let absent = names.iter().zip(&texts).filter(|(_, text)| text.is_none());
+            let mut missing: Vec<String> = absent.map(|(name, _)| (*name).to_owned()).collect();
+            self.read += 1 + texts.iter().flatten().map(|text| text.bytes().len()).sum::<usize>();
+            if depth >= DEEPEST || self.read > MOST_BYTES {
+                missing = names.iter().map(|name| (*name).to_owned()).collect();
+            }
+            if !missing.is_empty() {
+                missing.retain(|name| !self.missing.contains(name));
+                self.missing.extend(missing);
+                self.out.push(argument);
+                continue;
+            }
+            for text in texts.into_iter().flatten() {
+                self.level(argument::parse(words(&text), self.table), depth + 1);
+            }
         }
     }
-    out
 }
 
 /// Where the texts of response files are.

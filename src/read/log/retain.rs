@@ -1,6 +1,7 @@
 //! Which commands of a log are kept, so that memory is bounded by what can be chosen and not by the log.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 
 use super::choose;
 use super::found::Found;
@@ -9,6 +10,9 @@ use super::options::Select;
 
 /// Bytes of kept commands, as text; each byte of text costs about three of memory.
 const MOST_BYTES: usize = 8 << 20;
+
+/// What a word costs besides its text.
+const WORD: usize = 64;
 
 /// Commands whose repetitions are recognised.
 const MOST_KNOWN: usize = 100_000;
@@ -23,7 +27,8 @@ pub struct Retained {
     pub commands: Vec<Found>,
     /// Commands that were not kept.
     pub beyond: usize,
-    known: HashMap<[u8; 16], Option<usize>>,
+    known: HashMap<u64, Option<usize>>,
+    joined: Vec<u8>,
     bytes: usize,
     best: Option<(u8, u8, bool)>,
 }
@@ -31,14 +36,20 @@ pub struct Retained {
 impl Retained {
     /// Keeps a command, or counts it: a repetition, or one that is neither selected nor better than those kept.
     pub fn add(&mut self, found: Found, raw: &[u8], select: Option<&Select>) {
-        let keys = [fingerprint(found.argv().map(str::as_bytes)), fingerprint(std::iter::once(raw))];
-        let keys = if raw.is_empty() { &keys[..1] } else { &keys[..] };
+        self.joined.clear();
+        for word in found.argv() {
+            self.joined.extend_from_slice(word.as_bytes());
+            self.joined.push(b' ');
+        }
+        self.joined.pop();
+        let keys = [fingerprint(&self.joined), fingerprint(raw)];
+        let keys = if raw.is_empty() || raw == self.joined { &keys[..1] } else { &keys[..] };
         match keys.iter().find_map(|key| self.known.get(key)) {
             Some(Some(index)) => return repeat(&mut self.commands[*index], found),
             Some(None) => return,
             None => {}
         }
-        let size = found.excerpt.bytes().len() + found.argv().map(|a| a.len() + 64).sum::<usize>();
+        let size = found.excerpt.bytes().len() + found.argv().map(|a| a.len() + WORD).sum::<usize>();
         let wanted = select.is_some_and(|s| choose::selects(s, &found));
         let better = self.best.is_none_or(|best| choose::rank(&found) < best);
         let keep = self.bytes + size <= MOST_BYTES || ((wanted || better) && self.bytes <= 4 * MOST_BYTES);
@@ -69,15 +80,8 @@ fn repeat(kept: &mut Found, found: Found) {
 }
 
 /// Two commands are the same when their words, joined by blanks, are: so does a framework print its list a second time.
-fn fingerprint<'w>(words: impl Iterator<Item = &'w [u8]>) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new();
-    for (index, word) in words.enumerate() {
-        if index > 0 {
-            hasher.update(b" ");
-        }
-        hasher.update(word);
-    }
-    let mut out = [0; 16];
-    out.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    out
+fn fingerprint(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text);
+    hasher.finish()
 }

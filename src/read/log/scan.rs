@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::anchor::Family;
-use super::argument;
-use super::context::{self, Context};
+use super::context::{self, Context, PastedFile};
 use super::dryrun::DryRun;
+use super::excerpt;
 use super::flagfile;
 use super::found::Found;
 use super::kind::{self, Kind};
@@ -18,12 +18,10 @@ use super::logical::{Logical, continues, logical};
 use super::ninja::Ninja;
 use super::nvrtc;
 use super::options::Options;
-use super::response;
 use super::retain::Retained;
 use super::secrets;
 use super::table::OptionTable;
-use super::word::{Mapped, Position};
-use crate::source::Source;
+use super::word::Mapped;
 
 /// What was seen in a log.
 #[derive(Debug, Clone, Default)]
@@ -32,10 +30,14 @@ pub struct Scan {
     pub commands: Vec<Found>,
     /// Commands that were not kept.
     pub beyond: usize,
+    /// Response files whose text stands in the log.
+    pub(super) pasted: Vec<PastedFile>,
     /// Lines read.
     pub lines: usize,
     /// Bytes read.
     pub bytes: u64,
+    /// The first line whose end was not read, for it is longer than lines are.
+    pub long_line: Option<usize>,
 }
 
 /// Reads a log to its end.
@@ -54,20 +56,26 @@ pub fn scan<R: BufRead>(stream: R, options: &Options) -> io::Result<Scan> {
     };
     let mut lines = Lines::new(stream);
     let (mut line, mut before) = (Line::default(), Line::default());
-    let (mut count, mut bytes) = (0, 0);
+    let (mut count, mut bytes, mut long_line) = (0, 0, None);
     while lines.next_into(&mut line)? {
         if scanner.matters(&line.bytes) {
             let mut whole = logical(std::mem::take(&mut line), &before, &mut lines)?;
             let found = whole.found.take();
+            if found.iter().flatten().map(|located| located.arguments.len()).sum::<usize>() > locate::MOST_WORDS {
+                long_line = long_line.or(whole.lines.first().map(|l| l.number));
+            }
             scanner.line(&whole, found);
             before = whole.lines.into_iter().next_back().unwrap_or_default();
         } else {
             std::mem::swap(&mut line, &mut before);
         }
+        if before.cut {
+            long_line = long_line.or(Some(before.number));
+        }
         count = before.number;
         bytes = before.offset + before.bytes.len() as u64;
     }
-    Ok(scanner.finish(count, bytes))
+    Ok(Scan { long_line, ..scanner.finish(count, bytes) })
 }
 
 /// What makes a line worth a closer look.
@@ -161,7 +169,7 @@ impl Scanner<'_> {
         }
         if let Some(rebuilt) = run.rebuild() {
             let line = std::mem::take(&mut self.dryrun_line);
-            let located = Located::inferred(rebuilt.compiler, rebuilt.arguments);
+            let located = Located::inferred(Family::Nvcc, Style::DryRun, rebuilt.compiler, rebuilt.arguments);
             self.command(located, &Mapped::new(), &line);
         }
     }
@@ -174,29 +182,22 @@ impl Scanner<'_> {
 
     fn command(&mut self, located: Located, text: &Mapped, line: &Logical) {
         let inferred = matches!(located.style, Style::DryRun | Style::Flags);
-        let mut arguments = match located.family {
-            Family::Nvcc | Family::Nvrtc => argument::parse(&located.arguments, self.table),
-            Family::Clang | Family::Hipcc => argument::parse_foreign(&located.arguments, self.table),
-        };
+        let mut arguments = located.arguments;
         let Some(kind) = kind::kind(located.family, &arguments) else {
             return;
         };
         let kind = if matches!(located.style, Style::Flags | Style::Nvrtc) { Kind::Flags } else { kind };
+        let last = arguments.last().and_then(|a| a.words().last()).unwrap_or(&located.compiler);
+        let (excerpt, excerpt_offset) = excerpt::of(line, self.options.name.as_str(), located.compiler.at, last);
         let added = if inferred || located.family != Family::Nvcc {
             0
         } else {
             self.context.environment.add(&located.before, located.compiler.at, &mut arguments, self.table)
         };
-        let at = located.compiler.at;
-        let directory = context::folder_of(text, at).or_else(|| self.context.directory().map(str::to_owned));
+        let directory =
+            context::folder_of(text, located.compiler.at).or_else(|| self.context.directory().map(str::to_owned));
         self.context.command_in_object = Some(self.kept.commands.len());
-        let (number, offset) = line.lines.first().map_or((1, 0), |l| (l.number, l.offset));
-        let mut bytes = line.lines.iter().map(|l| l.bytes.as_slice()).collect::<Vec<_>>().join(&b'\n');
-        let within = |at: Position| usize::try_from(at.offset.saturating_sub(offset)).unwrap_or(usize::MAX);
-        secrets::mask(&mut bytes, within(at));
-        if let Some(last) = located.arguments.last() {
-            secrets::mask_behind(&mut bytes, within(last.at).saturating_add(last.text.len()));
-        }
+        let line_cut = line.lines.iter().any(|l| l.cut);
         self.kept.add(
             Found {
                 family: located.family,
@@ -205,14 +206,14 @@ impl Scanner<'_> {
                 compiler: located.compiler,
                 before: located.before.into_iter().map(secrets::masked).collect(),
                 arguments,
-                cut: located.cut || line.lines.iter().any(|l| l.cut),
+                cut: located.cut || (line_cut && located.to_the_end),
                 mended: line.mended.clone(),
                 from_environment: added,
                 absent_responses: vec![],
                 directory,
                 duplicates: vec![],
-                excerpt: Source::excerpt(self.options.name.as_str(), bytes, number, offset),
-                excerpt_offset: offset,
+                excerpt,
+                excerpt_offset,
             },
             &located.raw,
             self.options.select.as_ref(),
@@ -229,12 +230,13 @@ impl Scanner<'_> {
         {
             self.command(located, &Mapped::new(), &line);
         }
-        let files = response::Files { pasted: &self.context.pasted, given: &self.options.responses };
-        for found in &mut self.kept.commands {
-            let (arguments, absent) = response::expand(std::mem::take(&mut found.arguments), &files, self.table);
-            found.arguments = arguments;
-            found.absent_responses = absent;
+        Scan {
+            commands: self.kept.commands,
+            pasted: self.context.pasted,
+            beyond: self.kept.beyond,
+            lines,
+            bytes,
+            long_line: None,
         }
-        Scan { commands: self.kept.commands, beyond: self.kept.beyond, lines, bytes }
     }
 }

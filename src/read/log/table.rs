@@ -1,6 +1,7 @@
 //! The option grammar as data: `build-flags/nvcc.toml`.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -129,8 +130,31 @@ struct File {
 #[derive(Debug)]
 pub struct OptionTable {
     file: File,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, usize, BuildHasherDefault<Fnv>>,
     joined: Vec<(String, usize)>,
+    longest: usize,
+}
+
+/// FNV-1a: the names are few, short and our own.
+#[derive(Debug)]
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// How an argument is spelled.
@@ -172,7 +196,7 @@ impl OptionTable {
     /// The text is not TOML of this shape, or a spelling stands twice.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
-        let mut by_name = HashMap::new();
+        let mut by_name = HashMap::default();
         let mut joined = vec![];
         for (index, spec) in file.option.iter().enumerate() {
             for name in &spec.names {
@@ -182,7 +206,8 @@ impl OptionTable {
             }
             joined.extend(spec.joined.iter().map(|name| (name.clone(), index)));
         }
-        Ok(OptionTable { file, by_name, joined })
+        let longest = by_name.keys().map(String::len).max().unwrap_or_default();
+        Ok(OptionTable { file, by_name, joined, longest })
     }
 
     /// All options.
@@ -192,6 +217,9 @@ impl OptionTable {
 
     /// The option of exactly this spelling.
     pub fn find(&self, name: &str) -> Option<&OptionSpec> {
+        if name.len() > self.longest {
+            return None;
+        }
         self.by_name.get(name).map(|index| &self.file.option[*index])
     }
 
@@ -203,7 +231,8 @@ impl OptionTable {
         if let Some(spec) = self.find(argument) {
             return Spelling::Bare(spec);
         }
-        if let Some((name, value)) = argument.split_once('=')
+        let equals = argument.as_bytes().iter().take(self.longest + 1).position(|b| *b == b'=');
+        if let Some((name, value)) = equals.map(|at| (&argument[..at], &argument[at + 1..]))
             && let Some(spec) = self.find(name)
             && spec.takes != Takes::Nothing
         {

@@ -26,6 +26,9 @@ pub struct Mapped {
     pieces: Vec<(usize, Position)>,
 }
 
+/// Places are kept for this many pieces; the bytes of later ones are placed behind the last.
+const MOST_PIECES: usize = 1 << 16;
+
 impl Mapped {
     /// Empty.
     pub fn new() -> Self {
@@ -39,10 +42,11 @@ impl Mapped {
 
     /// Adds bytes that stand together at `at`.
     pub fn push(&mut self, bytes: &[u8], at: Position) {
-        let contiguous = self.pieces.last().is_some_and(|(start, from)| {
-            let gap = self.bytes.len() - start;
-            from.line == at.line && from.offset + gap as u64 == at.offset
-        });
+        let contiguous = self.pieces.len() >= MOST_PIECES
+            || self.pieces.last().is_some_and(|(start, from)| {
+                let gap = self.bytes.len() - start;
+                from.line == at.line && from.offset + gap as u64 == at.offset
+            });
         if !contiguous && !bytes.is_empty() {
             self.pieces.push((self.bytes.len(), at));
         }
@@ -68,6 +72,20 @@ impl Mapped {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The bytes, without their places.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The first byte that stood at a place or behind it in the same piece.
+    pub fn offset_of(&self, at: Position) -> Option<usize> {
+        let ends = self.pieces.iter().skip(1).map(|(start, _)| *start).chain(std::iter::once(self.bytes.len()));
+        self.pieces.iter().zip(ends).find_map(|((start, from), end)| {
+            let gap = usize::try_from(at.offset.checked_sub(from.offset)?).ok()?;
+            (gap < end - start).then_some(start + gap)
+        })
     }
 
     /// Where a byte stood.
@@ -98,10 +116,11 @@ pub struct Word {
 
 impl Word {
     /// From decoded bytes.
-    pub fn new(bytes: &[u8], at: Position) -> Self {
-        let text = String::from_utf8_lossy(bytes);
-        let replaced = matches!(text, std::borrow::Cow::Owned(_));
-        Word { text: text.into_owned(), at, replaced, cut: false }
+    pub fn new(bytes: impl Into<Vec<u8>>, at: Position) -> Self {
+        match String::from_utf8(bytes.into()) {
+            Ok(text) => Word { text, at, replaced: false, cut: false },
+            Err(e) => Word { text: String::from_utf8_lossy(e.as_bytes()).into_owned(), at, replaced: true, cut: false },
+        }
     }
 }
 
@@ -115,6 +134,8 @@ mod tests {
         text.push(b"-c", Position { line: 4, column: 9, offset: 120 });
         assert_eq!(text.position(1), Position { line: 3, column: 8, offset: 101 });
         assert_eq!(text.position(6), Position { line: 4, column: 10, offset: 121 });
+        assert_eq!((text.offset_of(text.position(6)), text.offset_of(text.position(2))), (Some(6), Some(2)));
+        assert_eq!(text.offset_of(Position { line: 9, column: 1, offset: 900 }), None);
         let mut again = Mapped::new();
         again.push_range(&text, 3..7);
         assert_eq!(again.bytes(), b"c -c");

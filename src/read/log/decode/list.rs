@@ -1,6 +1,6 @@
 //! Lists of string literals: Python's repr, JSON arrays, strace's execve.
 
-use super::{Decoded, Escapes, literal};
+use super::{Decoded, Escapes, MOST_WORDS, literal};
 use crate::read::log::word::{Mapped, Word};
 
 /// Decodes the list whose bracket stands at `from`; ends after its closing bracket.
@@ -10,6 +10,10 @@ pub fn list(text: &Mapped, from: usize, escapes: Escapes) -> Decoded {
     let mut out = Decoded { end: bytes.len(), cut: true, ..Decoded::default() };
     let mut at = from + 1;
     while let Some(&byte) = bytes.get(at) {
+        if out.words.len() >= MOST_WORDS {
+            out.end = at;
+            return out;
+        }
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' | b',' => at += 1,
             _ if byte == close => {
@@ -19,7 +23,7 @@ pub fn list(text: &Mapped, from: usize, escapes: Escapes) -> Decoded {
             }
             b'"' | b'\'' => {
                 let (body, end, closed) = literal(text, at, escapes);
-                let mut word = Word::new(body.bytes(), text.position(at + 1));
+                let mut word = Word::new(body.into_bytes(), text.position(at + 1));
                 at = end;
                 // strace marks a string that it cut with dots after the closing quote.
                 word.cut = !closed || bytes[at..].starts_with(b"...");
@@ -44,12 +48,12 @@ pub fn list(text: &Mapped, from: usize, escapes: Escapes) -> Decoded {
 pub fn quoted(text: &Mapped, from: usize) -> Option<Decoded> {
     let bytes = text.bytes();
     let mut out = Decoded { end: from, ..Decoded::default() };
-    while bytes.get(out.end) == Some(&b'"') {
+    while bytes.get(out.end) == Some(&b'"') && out.words.len() < MOST_WORDS {
         let (body, end, closed) = literal(text, out.end, Escapes::default());
         if !closed {
             return None;
         }
-        out.words.push(Word::new(body.bytes(), text.position(out.end + 1)));
+        out.words.push(Word::new(body.into_bytes(), text.position(out.end + 1)));
         out.end = end;
         if bytes.get(end) == Some(&b' ') && bytes.get(end + 1) == Some(&b'"') {
             out.end += 1;

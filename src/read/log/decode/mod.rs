@@ -14,6 +14,9 @@ pub use windows::windows;
 
 use super::word::Word;
 
+/// A command of more words than this is cut there.
+pub const MOST_WORDS: usize = 1 << 15;
+
 /// The words of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decoded {

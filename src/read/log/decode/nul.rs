@@ -1,6 +1,6 @@
 //! Arguments separated by NULs: `/proc/PID/cmdline`.
 
-use super::Decoded;
+use super::{Decoded, MOST_WORDS};
 use crate::read::log::word::{Mapped, Word};
 
 /// Splits at NULs from `from` on; a last piece without its NUL is cut. Two NULs in a row are an empty argument.
@@ -9,6 +9,10 @@ pub fn nul(text: &Mapped, from: usize) -> Decoded {
     let mut out = Decoded { end: bytes.len(), ..Decoded::default() };
     let mut at = from;
     while at < bytes.len() {
+        if out.words.len() >= MOST_WORDS {
+            (out.end, out.cut) = (at, true);
+            break;
+        }
         let end = memchr::memchr(0, &bytes[at..]).map(|i| at + i);
         let mut word = Word::new(&bytes[at..end.unwrap_or(bytes.len())], text.position(at));
         word.cut = end.is_none() && bytes.len() - from >= 4096;

@@ -1,6 +1,6 @@
 //! POSIX shell words, as bash prints and reads them.
 
-use super::Decoded;
+use super::{Decoded, MOST_WORDS};
 use crate::read::log::word::{Mapped, Word};
 
 /// What ends a command besides its line.
@@ -17,12 +17,31 @@ pub struct Stop {
 /// Splits the simple command at `from` into words; ends at an operator, a redirection or a newline.
 pub fn shell(text: &Mapped, from: usize, stop: Stop) -> Decoded {
     let mut lexer = Lexer { text, bytes: text.bytes(), at: from, stop, cut: false };
-    let mut words = vec![];
+    let mut words = Vec::with_capacity(((text.bytes().len() - from.min(text.bytes().len())) / 32).min(64));
     while let Some(word) = lexer.word() {
         words.push(word);
+        if words.len() >= MOST_WORDS {
+            lexer.cut = true;
+            break;
+        }
     }
     Decoded { words, end: lexer.at, cut: lexer.cut }
 }
+
+/// Room that is made for a word before its length is known.
+const LONG_WORD: usize = 256;
+
+/// Bytes that mean something to a shell outside quotes.
+static SPECIAL: [bool; 256] = {
+    let special = b" \t\n\r;|&<>`()[]\\'\"$";
+    let mut out = [false; 256];
+    let mut i = 0;
+    while i < special.len() {
+        out[special[i] as usize] = true;
+        i += 1;
+    }
+    out
+};
 
 struct Lexer<'t> {
     text: &'t Mapped,
@@ -36,7 +55,8 @@ impl Lexer<'_> {
     fn word(&mut self) -> Option<Word> {
         self.blanks();
         let start = self.at;
-        let mut out = vec![];
+        let length = memchr::memchr(b' ', &self.bytes[self.bytes.len().min(start)..]);
+        let mut out = Vec::with_capacity(length.unwrap_or(self.bytes.len() - start).min(LONG_WORD));
         let mut quoted = false;
         let mut open: Vec<u8> = vec![];
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -69,15 +89,17 @@ impl Lexer<'_> {
                     self.cut |= !closed;
                 }
                 _ => {
-                    out.push(byte);
-                    self.at += 1;
+                    let rest = &self.bytes[self.at + 1..];
+                    let run = 1 + rest.iter().position(|b| SPECIAL[usize::from(*b)]).unwrap_or(rest.len());
+                    out.extend_from_slice(&self.bytes[self.at..self.at + run]);
+                    self.at += run;
                 }
             }
         }
         if out.is_empty() && !quoted {
             return None;
         }
-        let mut word = Word::new(&out, self.text.position(start));
+        let mut word = Word::new(out, self.text.position(start));
         word.cut = self.cut;
         Some(word)
     }
@@ -151,8 +173,10 @@ impl Lexer<'_> {
                     self.at += 2;
                 }
                 _ => {
-                    out.push(byte);
-                    self.at += 1;
+                    let rest = &self.bytes[self.at + 1..];
+                    let run = 1 + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+                    out.extend_from_slice(&self.bytes[self.at..self.at + run]);
+                    self.at += run;
                 }
             }
         }

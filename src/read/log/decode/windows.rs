@@ -1,6 +1,6 @@
 //! Command lines of Windows: the rules of CommandLineToArgvW.
 
-use super::Decoded;
+use super::{Decoded, MOST_WORDS};
 use crate::read::log::word::{Mapped, Word};
 
 /// Splits from `from`, where a path (with blanks, quoted or not) reaches to `name_end`; ends with the line, or at the quote
@@ -13,6 +13,10 @@ pub fn windows(text: &Mapped, from: usize, name_end: usize) -> Decoded {
     let mut at = name_end + usize::from(quoted);
     loop {
         at += bytes[at..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        if out.words.len() >= MOST_WORDS {
+            out.cut = true;
+            break;
+        }
         // A typographic quote, a line end or a lone closing quote ends the sentence's command.
         match bytes.get(at) {
             None | Some(b'\n' | b'\r') => break,
@@ -20,7 +24,7 @@ pub fn windows(text: &Mapped, from: usize, name_end: usize) -> Decoded {
             Some(_) => {}
         }
         let (word, end, stop) = one(bytes, at);
-        out.words.push(Word::new(&word, text.position(at)));
+        out.words.push(Word::new(word, text.position(at)));
         at = end;
         if stop {
             break;
