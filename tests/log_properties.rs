@@ -161,7 +161,7 @@ fn hostile_logs_end_soon() {
         format!("{}nvcc -c a.cu{}", many("["), many("]")),
         format!("{}nvcc -c a.cu", many("\\")),
         format!("{}nvcc -c a.cu", many("\x1b[31m")),
-        format!("['nvcc',\n{} 'k.cu']\n", many(" '-DX=]',\n")),
+        format!("['nvcc',\n{} 'k.cu']\n", " '-DX=]',\n".repeat(3000)),
         bomb(17, &|i| format!("a{i} = {}\n", format!("$a{}", i + 1).repeat(20)))
             + "rule cu\n  command = nvcc $a0 -c k.cu\nbuild k.o: cu k.cu\n\n",
         bomb(9, &|i| format!("$ cat r{i}\n{}\n", format!("--options-file r{} ", i + 1).repeat(50)))
