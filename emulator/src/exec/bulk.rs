@@ -112,6 +112,12 @@ pub enum BulkOp {
         from: u32,
         reduction: Option<AtomicKind>,
     },
+    /// Asks for the next cluster that has not started: 16 bytes come to `to` and count at `bar`, in all CTAs if `everywhere`.
+    Cancel {
+        to: u32,
+        bar: u32,
+        everywhere: bool,
+    },
     BulkCommit,
     BulkWait {
         open: u32,

@@ -159,6 +159,14 @@ impl Cluster<'_> {
                 let work = Work::TileStore { map, coordinates, from: w(*from), reduction: *reduction };
                 self.start(start(work, Awaited::Bulk))?;
             }
+            BulkOp::Cancel { to, bar, everywhere } => {
+                let (to, bar) = (w(*to), w(*bar));
+                if to & 15 != 0 {
+                    return Err(unaligned(to, 0, 16));
+                }
+                let mask = everywhere.then(|| (1 << self.ctas.len()) - 1);
+                self.start(start(Work::Cancel { to, bar, mask }, Awaited::Barrier))?;
+            }
             BulkOp::BulkCommit => warp.bulk_groups[lane] += 1,
             BulkOp::BulkWait { open } => {
                 let until = warp.bulk_groups[lane].saturating_sub(*open);

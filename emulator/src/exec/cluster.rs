@@ -25,8 +25,27 @@ pub(super) struct Env<'a> {
     pub(super) shape: Shape,
     /// Counts effects anywhere in the grid, so that a wait for another CTA is not taken for an endless loop.
     pub(super) effects: AtomicU64,
+    /// Clusters of the grid, and the next one that is to start.
+    pub(super) clusters: u64,
+    pub(super) next: AtomicU64,
     /// A lock for 64-bit atomics, which span two cells.
     pub(super) wide: std::sync::Mutex<()>,
+}
+
+impl Env<'_> {
+    /// Index of the first CTA of a cluster.
+    pub(super) fn first_cta(&self, number: u64) -> [u32; 3] {
+        let Shape { grid, cluster, .. } = self.shape;
+        let along = [0, 1, 2].map(|i| u64::from(grid[i] / cluster[i]));
+        let place = [number % along[0], number / along[0] % along[1], number / along[0] / along[1]];
+        [0, 1, 2].map(|i| place[i] as u32 * cluster[i])
+    }
+
+    /// Takes the next cluster that has not started.
+    pub(super) fn take(&self) -> Option<u64> {
+        let number = self.next.fetch_add(1, Relaxed);
+        (number < self.clusters).then_some(number)
+    }
 }
 
 /// Instructions without any effect after which a cluster's turn ends early: it may wait for another cluster.
@@ -103,15 +122,14 @@ pub(super) enum Turn {
 impl<'a> Cluster<'a> {
     /// The cluster of this number in the grid, ready to start.
     pub(super) fn new(env: &'a Env<'a>, number: u64) -> Self {
-        let Shape { grid, cluster, block, total_shared, .. } = env.shape;
-        let along = [0, 1, 2].map(|i| u64::from(grid[i] / cluster[i]));
-        let origin = [number % along[0], number / along[0] % along[1], number / along[0] / along[1]];
+        let Shape { cluster, block, total_shared, .. } = env.shape;
+        let origin = env.first_cta(number);
         let size: u32 = cluster.iter().product();
         let threads: u32 = block.iter().product();
         let ctas = (0..size)
             .map(|rank| {
                 let inside = [rank % cluster[0], rank / cluster[0] % cluster[1], rank / cluster[0] / cluster[1]];
-                let index = [0, 1, 2].map(|i| origin[i] as u32 * cluster[i] + inside[i]);
+                let index = [0, 1, 2].map(|i| origin[i] + inside[i]);
                 let warps = (0..threads.div_ceil(32))
                     .map(|warp| Some(Box::new(Warp::new(env.code, &env.shape, index, rank, warp))))
                     .collect();

@@ -24,6 +24,7 @@ mod run;
 mod step;
 mod stop;
 mod tmem;
+mod tmem_multiply;
 mod tmem_run;
 mod trace;
 mod warp;

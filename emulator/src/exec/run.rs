@@ -30,23 +30,18 @@ pub fn launch(program: &Program, memory: &Memory, launch: &Launch, options: &Opt
         view: memory.view(),
         shape,
         effects: AtomicU64::new(0),
+        clusters: (0..3).map(|i| u64::from(shape.grid[i] / shape.cluster[i])).product(),
+        next: AtomicU64::new(0),
         wide: Mutex::new(()),
     };
-    let clusters = (0..3).map(|i| u64::from(shape.grid[i] / shape.cluster[i])).product::<u64>();
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = match (code.ordered, options.threads) {
         (true, _) => 1,
         (false, 0) => cores,
         (false, n) => n,
     };
-    let pool = Pool {
-        env: &env,
-        clusters,
-        next: AtomicU64::new(0),
-        failed: AtomicU64::new(u64::MAX),
-        ended: Mutex::new(Ended::default()),
-    };
-    let threads = threads.min(clusters.try_into().unwrap_or(usize::MAX));
+    let pool = Pool { env: &env, failed: AtomicU64::new(u64::MAX), ended: Mutex::new(Ended::default()) };
+    let threads = threads.min(env.clusters.try_into().unwrap_or(usize::MAX));
     if threads <= 1 {
         pool.work();
     } else {
@@ -139,8 +134,6 @@ struct Ended {
 /// The clusters of a launch, handed to threads in order.
 struct Pool<'a> {
     env: &'a Env<'a>,
-    clusters: u64,
-    next: AtomicU64,
     /// Lowest cluster that failed; those behind it need not run.
     failed: AtomicU64,
     ended: Mutex<Ended>,
@@ -159,8 +152,8 @@ impl Pool<'_> {
             // Clusters that do nothing may wait for one that has not started.
             let mut started = false;
             if waiting && resident.len() < RESIDENT {
-                let number = self.next.fetch_add(1, SeqCst);
-                if number < self.clusters && number < self.failed.load(SeqCst) {
+                let next = self.env.take().filter(|&number| number < self.failed.load(SeqCst));
+                if let Some(number) = next {
                     resident.push_front((number, Cluster::new(self.env, number)));
                     started = true;
                 } else if resident.is_empty() {

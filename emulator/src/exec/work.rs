@@ -3,7 +3,8 @@
 use super::cluster::Cluster;
 use super::failure::{Cause, Window};
 use super::op::{AtomicKind, AtomicType};
-use super::tmem_run::Product;
+use super::tmem::Rows;
+use super::tmem_multiply::Product;
 use crate::tensor::tile_copy::Tile;
 use crate::tensor_map::{ElementType, SIZE, TensorMap};
 
@@ -46,8 +47,20 @@ pub(super) enum Work {
         mask: Option<u32>,
     },
     Multiply(Product),
+    /// Shared to tensor memory; `from` is a descriptor.
+    CopyRows {
+        rows: Rows,
+        to: u32,
+        from: u64,
+    },
     /// An arrival when the products before it are done.
     Commit {
+        bar: u32,
+        mask: Option<u32>,
+    },
+    /// A request for the next cluster.
+    Cancel {
+        to: u32,
         bar: u32,
         mask: Option<u32>,
     },
@@ -62,7 +75,7 @@ pub(super) enum Work {
 impl Work {
     /// Whether it is done in the order of its kind.
     fn ordered(&self) -> bool {
-        matches!(self, Work::Multiply(_) | Work::Commit { .. })
+        matches!(self, Work::Multiply(_) | Work::CopyRows { .. } | Work::Commit { .. })
     }
 }
 
@@ -137,7 +150,7 @@ impl Cluster<'_> {
             return Ok(false);
         }
         let mut chosen = self.random() as usize % self.pending.len();
-        // Products and commits of a CTA keep their order.
+        // Products, copies to tensor memory and commits of a CTA keep their order.
         if self.pending[chosen].work.ordered() {
             let rank = self.pending[chosen].rank;
             chosen = self.pending.iter().position(|p| p.rank == rank && p.work.ordered()).unwrap_or(chosen);
@@ -172,6 +185,7 @@ impl Cluster<'_> {
         self.effect = true;
         match &pending.work {
             Work::Multiply(product) => self.tensor_multiply(pending.rank, pending.warp, pending.pc, product)?,
+            Work::CopyRows { rows, to, from } => self.copy_rows(pending.rank, *rows, *to, *from)?,
             Work::Commit { bar, mask } => {
                 for (_, bar) in targets(0, *bar, *mask) {
                     self.mbarrier_arrive(bar, 1, 0, false)?;
@@ -220,6 +234,17 @@ impl Cluster<'_> {
                     self.mbarrier_complete(bar, tile.bytes(), text)?;
                 }
             }
+            Work::Cancel { to, bar, mask } => {
+                // First CTA of the cluster taken, and whether there was one.
+                let taken = self.env.take().map(|number| self.env.first_cta(number));
+                let [x, y, z] = taken.unwrap_or_default();
+                let answer: Vec<u8> =
+                    [x, y, z, u32::from(taken.is_some())].into_iter().flat_map(u32::to_le_bytes).collect();
+                for (to, bar) in targets(*to, *bar, *mask) {
+                    self.shared_bytes_mut(to, 16)?.copy_from_slice(&answer);
+                    self.mbarrier_complete(bar, 16, || "clusterlaunchcontrol.try_cancel".into())?;
+                }
+            }
             Work::TileStore { map, coordinates, from, reduction } => {
                 let map = self.tensor_map(*map)?;
                 let tile = Tile::new(&map, coordinates).map_err(Cause::Operand)?;
@@ -265,7 +290,8 @@ impl Cluster<'_> {
         self.shared_bytes_mut(to, tile.bytes())?;
         let (rank, base) = ((to >> 24) as usize, to & 0xff_ffff);
         let shared = &mut self.ctas[rank].shared;
-        let mut row_bytes = vec![0; tile.row_bytes as usize];
+        let mut row_bytes = vec![0; (tile.row_bytes / 16 * tile.packed + tile.row_bytes % 16) as usize];
+        let packed = tile.packed as usize;
         for row in &tile.rows {
             let (before, inside) = (row.before as usize, row.inside as usize);
             if inside < row_bytes.len() {
@@ -274,7 +300,7 @@ impl Cluster<'_> {
             if inside > 0 {
                 env.view.read(row.global, &mut row_bytes[before..before + inside])?;
             }
-            for (i, chunk) in row_bytes.chunks(16).enumerate() {
+            for (i, chunk) in row_bytes.chunks(packed).enumerate() {
                 let at = tile.pattern.apply(base + row.shared + 16 * i as u32) as usize;
                 if let Some(place) = shared.get_mut(at..at + chunk.len()) {
                     place.copy_from_slice(chunk);
@@ -296,6 +322,9 @@ impl Cluster<'_> {
             return Err(Cause::Operand(format!(
                 "a tensor copy from shared {from:#x}, which is not aligned to 128 bytes"
             )));
+        }
+        if tile.packed != 16 {
+            return Err(Cause::Operand(format!("a tensor store of {:?} elements", map.element)));
         }
         self.shared_bytes(from, tile.bytes())?;
         let (rank, base) = ((from >> 24) as usize, from & 0xff_ffff);

@@ -204,7 +204,7 @@ fn add_short<const W: usize>(adder: Adder, a: (&[f32], &[i32]), b: (&[f32], &[i3
 
 /// 2^n for n of a normal f64.
 #[inline(always)]
-fn power(n: i32) -> f64 {
+pub(super) fn power(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
 
@@ -221,7 +221,7 @@ fn special(a: &[f32], b: &[f32], columns: usize, j: usize, c: f32) -> f32 {
 }
 
 #[inline(always)]
-fn toward_zero(sum: f64) -> f32 {
+pub(super) fn toward_zero(sum: f64) -> f32 {
     let nearest = sum as f32;
     let away = f64::from(nearest).abs() > sum.abs();
     f32::from_bits(nearest.to_bits() - u32::from(away))

@@ -38,17 +38,41 @@ impl Instruction {
     }
 }
 
-/// An operand type of kind f16, tf32 or f8f6f4 (8-bit ones only).
+/// Fields of an instruction descriptor with block scales.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scaling {
+    /// Which byte of a word holds the first scale of a row of A, and of a column of B.
+    pub first: [u32; 2],
+    /// Scales are powers of two (UE8M0), not UE4M3.
+    pub powers: bool,
+}
+
+impl Scaling {
+    /// Takes a descriptor apart: rows, columns, types and negation are those of [`Instruction`]. `None` for a form that is
+    /// not emulated (sparse, 96 along K).
+    pub fn new(bits: u32) -> Option<(Instruction, Scaling)> {
+        let sparse_or_deep = bits >> 2 & 1 != 0 || bits >> 31 != 0;
+        let plain = Instruction::new(bits & !(3 << 4))?;
+        let scaling = Scaling { first: [bits >> 29 & 3, bits >> 4 & 3], powers: bits >> 23 & 1 != 0 };
+        (!sparse_or_deep).then_some((Instruction { accumulator: 1, ..plain }, scaling))
+    }
+}
+
+/// An operand type of an instruction kind by its code.
 pub fn element(kind: crate::exec::Kind, code: u32) -> Option<Element> {
     use crate::exec::Kind;
     Some(match (kind, code) {
         (Kind::F16, 0) => Element::F16,
         (Kind::F16, 1) => Element::Bf16,
         (Kind::Tf32, 2) => Element::Tf32,
-        (Kind::F8f6f4, 0) => Element::E4M3,
-        (Kind::F8f6f4, 1) => Element::E5M2,
+        (Kind::F8f6f4 | Kind::Mxf8f6f4, 0) => Element::E4M3,
+        (Kind::F8f6f4 | Kind::Mxf8f6f4, 1) => Element::E5M2,
+        (Kind::F8f6f4 | Kind::Mxf8f6f4, 3) => Element::E2M3,
+        (Kind::F8f6f4 | Kind::Mxf8f6f4, 4) => Element::E3M2,
+        (Kind::F8f6f4 | Kind::Mxf8f6f4, 5) => Element::E2M1,
         (Kind::I8, 0) => Element::U8,
         (Kind::I8, 1) => Element::S8,
+        (Kind::Mxf4, 1) => Element::E2M1Dense,
         _ => return None,
     })
 }
@@ -81,6 +105,12 @@ mod tests {
         assert_eq!(element(crate::exec::Kind::F16, instruction.types[0]), Some(Element::Bf16));
         assert_eq!(instruction.transposed, [false; 2]);
         assert_eq!(Instruction::new(4), None);
+        // Second scale of A, third of B, powers of two, e2m1 twice, 128 x 64.
+        let bits = 2 << 4 | 1 << 7 | 1 << 10 | 8 << 17 | 1 << 23 | 8 << 24 | 1 << 29;
+        let (instruction, scaling) = Scaling::new(bits).unwrap();
+        assert_eq!((instruction.m, instruction.n, instruction.types), (128, 64, [1, 1]));
+        assert_eq!(scaling, Scaling { first: [1, 2], powers: true });
+        assert_eq!(Scaling::new(bits | 1 << 31), None);
         let descriptor = Descriptor::blackwell(0x40 | 64 << 32 | 2 << 61).unwrap();
         assert_eq!((descriptor.start, descriptor.stride, descriptor.pattern), (0x400, 1024, Pattern::B128));
     }

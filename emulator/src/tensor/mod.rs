@@ -5,5 +5,6 @@ pub mod format;
 pub mod fragment;
 pub mod instruction;
 pub mod operand;
+pub mod scaled;
 pub mod swizzle;
 pub mod tile_copy;

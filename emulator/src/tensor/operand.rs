@@ -1,8 +1,14 @@
 //! Matrix operands: element types, shared-memory descriptors, and the values behind them.
 
+use std::sync::LazyLock;
+
 use super::accumulate::Adder;
-use super::format::{E4M3, E5M2};
+use super::format::{E2M1, E2M3, E3M2, E4M3, E5M2};
 use super::swizzle::Pattern;
+
+/// The values of all codes of e4m3 and e5m2.
+static VALUES: LazyLock<[[f32; 256]; 2]> =
+    LazyLock::new(|| [E4M3, E5M2].map(|format| std::array::from_fn(|code| format.decode(code as u8))));
 
 /// Element type of a matrix operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +21,14 @@ pub enum Element {
     E5M2,
     S8,
     U8,
+    /// 6 bits, sixteen of them in 16 bytes, as `kind::f8f6f4` reads them.
+    E2M3,
+    /// The same.
+    E3M2,
+    /// 4 bits, sixteen of them in 16 bytes.
+    E2M1,
+    /// 4 bits, thirty-two of them in 16 bytes, as `kind::mxf4` reads them.
+    E2M1Dense,
 }
 
 impl Element {
@@ -32,7 +46,7 @@ impl Element {
         })
     }
 
-    /// Size in bytes.
+    /// Bytes that an element takes on the whole; 1 for those that are smaller.
     pub fn bytes(self) -> usize {
         match self {
             Element::F16 | Element::Bf16 => 2,
@@ -41,11 +55,30 @@ impl Element {
         }
     }
 
+    /// Elements in 16 bytes of an operand and the bits of each; they are packed from the low end.
+    pub fn chunk(self) -> (usize, u32) {
+        match self {
+            Element::F16 | Element::Bf16 => (8, 16),
+            Element::Tf32 => (4, 32),
+            Element::E2M3 | Element::E3M2 => (16, 6),
+            Element::E2M1 => (16, 4),
+            Element::E2M1Dense => (32, 4),
+            _ => (16, 8),
+        }
+    }
+
+    /// Elements along K that one instruction takes: 32 bytes of an operand.
+    pub fn depth(self) -> usize {
+        2 * self.chunk().0
+    }
+
     /// Exponent that subnormal values count with.
     pub fn lowest(self) -> i32 {
         match self {
             Element::F16 | Element::E5M2 => -14,
             Element::E4M3 => -6,
+            Element::E3M2 => -2,
+            Element::E2M3 | Element::E2M1 | Element::E2M1Dense => 0,
             _ => -126,
         }
     }
@@ -63,8 +96,11 @@ impl Element {
             Element::Bf16 => f32::from_bits(bits << 16),
             // The tensor core does not look at the low 13 bits.
             Element::Tf32 => f32::from_bits(bits & 0xffff_e000),
-            Element::E4M3 => E4M3.decode(bits as u8),
-            Element::E5M2 => E5M2.decode(bits as u8),
+            Element::E4M3 => VALUES[0][bits as usize & 0xff],
+            Element::E5M2 => VALUES[1][bits as usize & 0xff],
+            Element::E2M3 => E2M3.decode(bits as u8),
+            Element::E3M2 => E3M2.decode(bits as u8),
+            Element::E2M1 | Element::E2M1Dense => E2M1.decode(bits as u8),
             Element::S8 => f32::from(bits as u8 as i8),
             Element::U8 => f32::from(bits as u8),
         }
@@ -140,7 +176,8 @@ impl Descriptor {
     }
 }
 
-/// Raw elements of a `lines` by `depth` operand, line by line, 32 bits each.
+/// Raw elements of a `lines` by `depth` operand, line by line, 32 bits each. Elements smaller than a byte are always
+/// contiguous along K.
 pub fn fetch(
     shared: &[u8],
     descriptor: &Descriptor,
@@ -151,6 +188,7 @@ pub fn fetch(
     depth: usize,
 ) -> Result<Vec<u32>, u32> {
     let size = element.bytes();
+    let (per_chunk, bits) = element.chunk();
     // Descriptors hold 18 bits of an address.
     let slice = |address: u32, bytes: usize| {
         let at = address as usize & 0x3_ffff;
@@ -160,7 +198,14 @@ pub fn fetch(
     let mut out = vec![0; lines * depth];
     for (line, row) in out.chunks_exact_mut(depth).enumerate() {
         let line = (first + line) as u32;
-        if k_contiguous {
+        if bits < 8 {
+            for (chunk, to) in row.chunks_mut(per_chunk).enumerate() {
+                let bytes = slice(descriptor.k_major(line, 16 * chunk as u32), 16)?;
+                let packed = bytes.iter().rev().fold(0u128, |value, &byte| value << 8 | u128::from(byte));
+                let element = |i: usize| (packed >> (bits as usize * i)) as u32 & ((1 << bits) - 1);
+                to.iter_mut().enumerate().for_each(|(i, to)| *to = element(i));
+            }
+        } else if k_contiguous {
             // Chunks of 16 bytes stay together in every layout.
             for (chunk, to) in row.chunks_mut(16 / size).enumerate() {
                 let bytes = slice(descriptor.k_major(line, 16 * chunk as u32), to.len() * size)?;

@@ -26,6 +26,8 @@ pub struct Tile {
     pub rows: Vec<Row>,
     /// Bytes of a row in shared memory.
     pub row_bytes: u32,
+    /// Bytes of global memory that go into 16 bytes of shared memory: 16 but for types that are spread out.
+    pub packed: u32,
     /// Chunk permutation in shared memory.
     pub pattern: Pattern,
     /// Byte pattern of an element outside of the tensor.
@@ -50,9 +52,6 @@ impl Tile {
         if map.element_strides[..rank].iter().any(|&s| s != 1) {
             return Err(format!("element strides {:?} are not emulated", &map.element_strides[..rank]));
         }
-        if map.element.is_align16() {
-            return Err(format!("element type {:?} is not emulated", map.element));
-        }
         if map.box_dims[..rank].iter().any(|&n| !(1..=256).contains(&n)) {
             return Err(format!("box dimensions {:?} are not in 1..256", &map.box_dims[..rank]));
         }
@@ -65,10 +64,11 @@ impl Tile {
         };
         let bits = u64::from(map.element.bits());
         let elements = map.box_dims[..rank].iter().fold(1u64, |all, &n| all * u64::from(n));
-        if elements * bits / 8 > MOST_BYTES {
+        if map.element.shared_bytes(elements) > MOST_BYTES {
             return Err(format!("a box of {:?} elements does not fit into shared memory", &map.box_dims[..rank]));
         }
-        let row_bytes = (u64::from(map.box_dims[0]) * bits / 8) as u32;
+        let row_bytes = map.element.shared_bytes(map.box_dims[0].into()) as u32;
+        let packed = if map.element.is_align16() { 2 * bits as u32 } else { 16 };
         let count: u32 = map.box_dims[1..rank].iter().product();
         let mut rows = Vec::with_capacity(count as usize);
         let mut rows_outside = 0;
@@ -93,7 +93,7 @@ impl Tile {
             rows_outside += u32::from(outside);
             rows.push(Row { shared: index * row_bytes, global, before, inside: if outside { 0 } else { inside } });
         }
-        Ok(Tile { rows, row_bytes, pattern, fill: fill(map), rows_outside })
+        Ok(Tile { rows, row_bytes, packed, pattern, fill: fill(map), rows_outside })
     }
 
     /// Bytes of the whole box, which is what the copy's mbarrier receives.

@@ -182,6 +182,44 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// `clusterlaunchcontrol`: an answer holds the index of a CTA in three words, and in the fourth whether there is one.
+    pub(super) fn cluster_launch(&mut self, frame: &Frame<'a>, opcode: &Opcode, operands: &[Operand]) -> Lowered<()> {
+        match (opcode.part(0), opcode.part(1), operands) {
+            ("try_cancel", "async", [to, bar]) => {
+                // Which cluster is taken must not depend on the host's threads.
+                self.code.ordered = true;
+                let (to, bar) = (self.shared_address(frame, to)?, self.shared_address(frame, bar)?);
+                self.bulk_op(BulkOp::Cancel { to, bar, everywhere: opcode.has("multicast::cluster::all") })
+            }
+            ("query_cancel", "is_canceled", [to, Operand::Register(answer)]) if answer.class == Class::Quad => {
+                let to = self.destination(frame, to, Class::Predicate)?;
+                let word = self.fresh(Class::Word);
+                self.emit_alu("@high32", &[word, frame.register(*answer) + 1])?;
+                self.emit_alu("@nonzero", &[to, word])
+            }
+            ("query_cancel", first, [to, Operand::Register(answer)])
+                if first.starts_with("get_first_ctaid") && answer.class == Class::Quad =>
+            {
+                let wanted = match (first, to) {
+                    ("get_first_ctaid", Operand::Vector(parts)) if parts.len() == 4 => {
+                        parts.iter().take(3).enumerate().collect()
+                    }
+                    ("get_first_ctaid::x", to) => vec![(0, to)],
+                    ("get_first_ctaid::y", to) => vec![(1, to)],
+                    ("get_first_ctaid::z", to) => vec![(2, to)],
+                    _ => return unknown(opcode.text),
+                };
+                for (axis, to) in wanted {
+                    let to = self.destination(frame, to, Class::Word)?;
+                    let from = frame.register(*answer) + axis as u32 / 2;
+                    self.emit_alu(if axis == 1 { "@high32" } else { "@low32" }, &[to, from])?;
+                }
+                Ok(())
+            }
+            _ => unknown(opcode.text),
+        }
+    }
+
     pub(super) fn store_async(&mut self, frame: &Frame<'a>, opcode: &Opcode, operands: &[Operand]) -> Lowered<()> {
         let [to, value, bar] = operands else { return unknown(opcode.text) };
         let parts = match value {

@@ -152,7 +152,9 @@ impl<'a> Lower<'a> {
     /// `ldmatrix`, `stmatrix`, `movmatrix`.
     pub(super) fn move_matrix(&mut self, frame: &Frame<'a>, opcode: &Opcode, operands: &[Operand]) -> Lowered<()> {
         let [first, second] = operands else { return unknown(opcode.text) };
-        if !opcode.has("m8n8") || opcode.last() != "b16" {
+        // The order of the modifiers differs between compilers.
+        let known = ["sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta", "b16"];
+        if !opcode.has("m8n8") || !opcode.has("b16") || !opcode.parts.iter().all(|part| known.contains(part)) {
             return unknown(opcode.text);
         }
         let transposed = opcode.has("trans");

@@ -184,6 +184,7 @@ impl<'a> Lower<'a> {
             "mbarrier" => self.mbarrier(frame, &opcode, operands),
             "cp" => self.copy_async(frame, &opcode, operands),
             "mapa" | "getctarank" => self.rank(frame, &opcode, operands),
+            "clusterlaunchcontrol" => self.cluster_launch(frame, &opcode, operands),
             "tensormap" => self.tensormap(frame, &opcode, operands),
             "wgmma" => self.wgmma(frame, &opcode, operands),
             "tcgen05" => self.tcgen05(frame, &opcode, operands),

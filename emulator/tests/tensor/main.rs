@@ -1,0 +1,11 @@
+//! Tensor-core instructions one by one, as PTX texts that need no nvcc: results against formulas of the test's own.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod lab;
+mod layout;
+mod mma;
+mod tcgen05;
+mod wgmma;
