@@ -100,6 +100,37 @@ impl Type {
         }
     }
 
+    /// Bits at an end of the type's range, or with an infinity or a NaN now and then.
+    pub fn extreme(self, which: Extreme, random: &mut Random) -> u32 {
+        let bits = random.next();
+        // Width, fraction bits, and the exponent of infinity and NaN (or the largest, where there is no infinity).
+        let (width, fraction, top) = match self {
+            F16 => (16, 10, 31),
+            Bf16 => (16, 7, 255),
+            Tf32 => (32, 23, 255),
+            E4M3 => (8, 3, 15),
+            _ => (8, 2, 31),
+        };
+        let (sign, low) = ((bits >> 31) << (width - 1), bits & ((1 << fraction) - 1));
+        match which {
+            Extreme::Tiny => sign | (bits >> 30 & 1) << fraction | low,
+            Extreme::Huge if self == E4M3 => sign | (top << fraction) | low & 6,
+            Extreme::Huge => sign | (top - 1 - (bits >> 30 & 1)) << fraction | low,
+            Extreme::Special if bits >> 8 & 63 != 0 => self.wild(random),
+            Extreme::Special if self == E4M3 => sign | 0x7f,
+            Extreme::Special if bits >> 14 & 1 != 0 => sign | top << fraction,
+            Extreme::Special => sign | top << fraction | 1 << (fraction - 1) | low,
+        }
+    }
+
+    /// Bits of one end of the range, or from all over it.
+    pub fn draw(self, which: Option<Extreme>, random: &mut Random) -> u32 {
+        match which {
+            None => self.wild(random),
+            Some(which) => self.extreme(which, random),
+        }
+    }
+
     /// Any bits that are neither infinite nor NaN, exponents far apart now and then.
     pub fn wild(self, random: &mut Random) -> u32 {
         let bits = random.next();
@@ -114,6 +145,16 @@ impl Type {
         }
     }
 }
+
+/// An end of a type's range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    Tiny,
+    Huge,
+    Special,
+}
+
+pub const EXTREMES: [Extreme; 3] = [Extreme::Tiny, Extreme::Huge, Extreme::Special];
 
 /// Row `line` and element `k` of an operand as bytes in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod copies;
 mod lab;
 mod layout;
 mod mma;
+mod stale_rows;
 mod tcgen05;
 mod wgmma;

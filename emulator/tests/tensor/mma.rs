@@ -6,7 +6,7 @@ use half::f16;
 
 use super::common::Random;
 use super::lab::Case;
-use super::layout::{Type, accumulator, left};
+use super::layout::{EXTREMES, Extreme, Type, accumulator, left};
 use Type::{Bf16, E4M3, E5M2, F16, S8, Tf32, U8};
 
 struct Form {
@@ -95,10 +95,12 @@ impl Form {
         }
     }
 
-    fn wild(&self) -> Vec<u32> {
+    fn wild(&self, extreme: Option<Extreme>) -> Vec<u32> {
         let mut random = Random(self.k as u64 * 17 + self.types[0].bytes() as u64);
-        let mut make = |of: Type, count: usize| (0..count).map(|_| of.wild(&mut random)).collect::<Vec<_>>();
-        let (a, b) = (make(self.types[0], 16 * self.k), make(self.types[1], 8 * self.k));
+        let mut make =
+            |of: Type, count: usize, which: Option<Extreme>| (0..count).map(|_| of.draw(which, &mut random)).collect();
+        let a: Vec<u32> = make(self.types[0], 16 * self.k, extreme);
+        let b: Vec<u32> = make(self.types[1], 8 * self.k, None);
         let c: Vec<u32> = (0..self.words() * 32)
             .map(|_| match self.result {
                 "f16" => F16.wild(&mut random) | F16.wild(&mut random) << 16,
@@ -106,7 +108,8 @@ impl Form {
                 _ => random.next(),
             })
             .collect();
-        self.case(format!("wild_{}", self.name()), &a, &b, &c).run()
+        let flavour = extreme.map_or("wild".to_string(), |extreme| format!("{extreme:?}"));
+        self.case(format!("{}_{flavour}", self.name()), &a, &b, &c).run()
     }
 }
 
@@ -138,8 +141,12 @@ fn every_type_and_depth() {
 #[test]
 fn bits_that_need_every_bit_of_the_adder() {
     for form in &FORMS {
-        let got = form.wild();
+        let got = form.wild(None);
         assert!(got.iter().any(|&word| word != got[0]), "{}", form.name());
+        if form.result != "s32" {
+            let [tiny, huge, special] = EXTREMES.map(|extreme| form.wild(Some(extreme)));
+            assert!(special.iter().any(|word| !tiny.contains(word) && !huge.contains(word)), "{}", form.name());
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use half::f16;
 
 use super::common::Random;
 use super::lab::Case;
-use super::layout::{Tile, Type, accumulator, left};
+use super::layout::{EXTREMES, Extreme, Tile, Type, accumulator, left};
 use Type::{Bf16, E4M3, E5M2, F16, S8, Tf32, U8};
 
 struct Form {
@@ -166,12 +166,14 @@ impl Form {
         }
     }
 
-    /// Bits all over the place, with no expectation but that of a GPU.
-    fn wild(&self, name: &str) -> Vec<u32> {
+    /// Bits all over the place, or at an end of A's range, with no expectation but that of a GPU.
+    fn wild(&self, name: &str, extreme: Option<Extreme>) -> Vec<u32> {
         let mut random = Random(name.len() as u64 * 31 + self.n as u64);
         let depth = self.depth() * self.steps;
-        let mut make = |of: Type, count: usize| (0..count).map(|_| of.wild(&mut random)).collect::<Vec<_>>();
-        let (a, b) = (make(self.types[0], 64 * depth), make(self.types[1], self.n * depth));
+        let mut make =
+            |of: Type, count: usize, which: Option<Extreme>| (0..count).map(|_| of.draw(which, &mut random)).collect();
+        let a: Vec<u32> = make(self.types[0], 64 * depth, extreme);
+        let b: Vec<u32> = make(self.types[1], self.n * depth, None);
         let c: Vec<u32> = (0..self.words() * 128)
             .map(|_| match self.result {
                 "f16" => F16.wild(&mut random) | F16.wild(&mut random) << 16,
@@ -252,7 +254,31 @@ fn bits_that_need_every_bit_of_the_adder() {
         ([S8, S8], "s32"),
     ] {
         let name = format!("wild_{}_{}_{result}", types[0].name(), types[1].name());
-        let got = Form { n: 64, types, result, ..PLAIN }.wild(&name);
+        let got = Form { n: 64, types, result, ..PLAIN }.wild(&name, None);
         assert!(got.iter().any(|&word| word != got[0]), "{name}");
+    }
+}
+
+#[test]
+fn both_ends_of_the_range_and_what_lies_beyond() {
+    let forms = [(F16, "f32"), (F16, "f16"), (Bf16, "f32"), (Tf32, "f32"), (E4M3, "f32"), (E5M2, "f32"), (E5M2, "f16")];
+    for ((of, result), extreme) in forms.into_iter().flat_map(|form| EXTREMES.map(|extreme| (form, extreme))) {
+        let name = format!("{extreme:?}_{}_{result}", of.name());
+        let got = Form { n: 8, types: [of, of], result, ..PLAIN }.wild(&name, Some(extreme));
+        let halves =
+            got.iter().flat_map(|word| [*word as u16, (word >> 16) as u16].map(|h| f16::from_bits(h).to_f32()));
+        let values: Vec<f32> = match result {
+            "f16" => halves.collect(),
+            _ => got.iter().map(|&word| f32::from_bits(word)).collect(),
+        };
+        // A NaN of the tensor core has all bits but the sign.
+        let nans: Vec<u32> = got.iter().copied().filter(|&word| f32::from_bits(word).is_nan()).collect();
+        match extreme {
+            Extreme::Special => {
+                assert!(values.iter().any(|v| v.is_nan()) && values.iter().any(|v| v.is_finite()), "{name}")
+            }
+            _ => assert!(values.iter().all(|v| !v.is_nan()), "{name}"),
+        }
+        assert!(result == "f16" || nans.iter().all(|&bits| bits == 0x7fff_ffff), "{name}");
     }
 }
