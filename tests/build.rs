@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/example.rs"]
+mod example;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use example::{krepro, reproducer};
 use krepro::build::{Built, Job, NotBuilt, build, kernels};
 use krepro::model::{BuildLine, CompileCommand};
 use krepro::sys::{Ending, Machine, Request, System};
@@ -33,7 +36,7 @@ fn line(arguments: &[&str]) -> BuildLine {
 }
 
 fn run(toolchain: &Toolchain, folder: &Utf8Path, line: &BuildLine) -> Result<Built, NotBuilt> {
-    build(&Machine, toolchain, &Job { folder, name: "x", line, launcher: None }, &mut |_| {})
+    build(&Machine, toolchain, &Job { folder, name: "x", line, launcher: None, cache: None }, &mut |_| {})
 }
 
 #[test]
@@ -109,4 +112,118 @@ fn the_machine_code_of_the_executable_is_that_of_a_cubin_of_the_same_source() {
     } else {
         assert!(counts[&own[0].symbol].contains_key("EXIT"), "{counts:?}");
     }
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    let finished = krepro(&[arguments, &["--json"]].concat());
+    assert!(finished.success(), "{}", finished.all_text());
+    serde_json::from_slice(&finished.output).unwrap()
+}
+
+/// Production as it would be: the kernel alone, into a cubin.
+fn cubin(toolchain: &Toolchain, folder: &Utf8Path, name: &str, batch: u32, options: &[&str]) -> Utf8PathBuf {
+    let instance = format!("<__nv_bfloat16, {batch}, 64, 64, 16, 2, 0>");
+    let source = format!(
+        "#include \"simt_linear.cuh\"\nvoid *entry() {{ return reinterpret_cast<void *>(&simt::linear_kernel{instance}); }}\n"
+    );
+    Machine.write(&folder.join(format!("{name}.cu")), source.as_bytes()).unwrap();
+    let out = folder.join(format!("{name}.cubin"));
+    let arguments = ["-std=c++17", "-DNDEBUG", "-arch=sm_90a", "-cubin", "-o", out.as_str()];
+    let request = Request::new(toolchain.nvcc.as_str()).arguments(arguments).arguments(options.iter().copied());
+    let finished = Machine.run(&request.arguments([format!("{name}.cu")]).folder(folder)).unwrap();
+    assert!(finished.success(), "{}", finished.all_text());
+    out
+}
+
+#[test]
+fn a_build_is_weighed_against_production_kept_for_other_folders_and_given_to_other_build_systems() {
+    let Some(toolchain) = common::toolchain() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let top = Utf8Path::from_path(temporary.path()).unwrap();
+    let folder = reproducer(top);
+    let built = json(&["build", folder.as_str()]);
+    assert_eq!(
+        (&built["build"]["compiled"], &built["fidelity"]["level"]),
+        (&true.into(), &"partial".into()),
+        "{built:#}"
+    );
+
+    // The same bytes in another folder.
+    let other = top.join("other");
+    for name in ["repro.toml", "linear_kernel.cu"] {
+        Machine.write(&other.join(name), &Machine.read(&folder.join(name)).unwrap()).unwrap();
+    }
+    let again = json(&["build", other.as_str()]);
+    assert_eq!(again["build"]["compiled"], false, "{again:#}");
+    let listed = Machine.run(&Request::new(other.join("build/linear_kernel").as_str()).arguments(["--list"])).unwrap();
+    assert!(listed.success(), "{}", listed.all_text());
+
+    // Production's machine code: the same, of another shape, with other flags.
+    let fidelity =
+        |file: &Utf8Path| json(&["build", folder.as_str(), "--production", file.as_str()])["fidelity"].clone();
+    let proven = fidelity(&cubin(&toolchain, top, "same", 16, &[]));
+    assert_eq!(proven["level"], "proven", "{proven:#}");
+    let absent = fidelity(&cubin(&toolchain, top, "shape", 8, &[]));
+    assert_eq!((&absent["level"], &absent["production"]), (&"partial".into(), &serde_json::Value::Null), "{absent:#}");
+    let unknown = fidelity(&cubin(&toolchain, top, "flags", 16, &["-maxrregcount=24"]));
+    assert_eq!(unknown["level"], "unknown", "{unknown:#}");
+    assert!(unknown["production"]["difference"].as_str().unwrap().contains("registers"), "{unknown:#}");
+
+    // A launcher sees nvcc and every word; ninja builds once, and then knows that nothing changed.
+    let launcher = top.join("launcher");
+    Machine
+        .write(&launcher, format!("#!/bin/sh\nbasename \"$1\" >> '{top}/launched'\nexec \"$@\"\n").as_bytes())
+        .unwrap();
+    Machine.make_program(&launcher).unwrap();
+    let emit = |form: &str| {
+        let finished = krepro(&["build", folder.as_str(), "--emit", form, "--launcher", launcher.as_str()]);
+        assert!(finished.success(), "{}", finished.all_text());
+        finished.text()
+    };
+    assert!(emit("shell").starts_with(&format!("cd {}/build && {launcher} ", Machine.real_path(&folder))));
+    if Machine.which("ninja").is_none() {
+        skipped("ninja");
+        return;
+    }
+    Machine.remove(&folder.join("build/linear_kernel")).unwrap();
+    Machine.write(&top.join("farm/build.ninja"), emit("ninja").as_bytes()).unwrap();
+    let ninja = || Machine.run(&Request::new("ninja").folder(top.join("farm"))).unwrap();
+    let first = ninja();
+    assert!(first.success(), "{}", first.all_text());
+    assert!(Machine.is_file(&folder.join("build/linear_kernel")));
+    assert_eq!(Machine.read(&top.join("launched")).unwrap(), b"nvcc\n");
+    assert!(ninja().text().contains("no work to do"));
+    Machine.write(&top.join("simt_linear.cuh"), b"#error changed\n").unwrap();
+    assert!(ninja().text().contains("#error"), "a header that changed is seen");
+}
+
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped(what: &str) {
+    eprintln!("SKIPPED in part: needs {what}");
+}
+
+#[test]
+fn the_exported_package_builds_in_a_fresh_folder_and_its_test_says_what_it_did() {
+    let Some(toolchain) = common::toolchain() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let top = Utf8Path::from_path(temporary.path()).unwrap();
+    let folder = reproducer(top);
+    let package = top.join("package");
+    let finished = krepro(&["export", folder.as_str(), "--cargo", package.as_str()]);
+    assert!(finished.success(), "{}", finished.all_text());
+    let test = |krepro: &str| {
+        let request = Request::new(env!("CARGO"))
+            .arguments(["test", "--offline", "--quiet"])
+            .folder(&package)
+            .variable("NVCC", toolchain.nvcc.as_str())
+            .variable("KREPRO", krepro);
+        Machine.run(&request).unwrap()
+    };
+    let without = test("/no/krepro");
+    assert!(without.success(), "{}", without.all_text());
+    let on_gpu = !without.all_text().contains("no fit GPU");
+    assert!(on_gpu || without.all_text().contains("SKIPPED: no fit GPU, and no krepro"), "{}", without.all_text());
+    let with = test(env!("CARGO_BIN_EXE_krepro"));
+    assert!(with.success(), "{}", with.all_text());
+    assert!(on_gpu || with.all_text().contains("right on the CPU backend of krepro (emulated)"), "{}", with.all_text());
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use cases::{Repeat, run, words};
+use cases::{Repeat, run, run_built, words};
 use krepro::model::{Finding, Findings, Weight};
 use serde::Deserialize;
 use toml::Value;
@@ -28,8 +28,11 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Bad {
     about: String,
+    #[serde(default)]
     set: BTreeMap<String, Value>,
     repeat: Option<Repeat>,
+    /// Statements of the built kernel's PTX: the rules that are asked after a build.
+    ptx: Option<String>,
     weight: Weight,
     says: Vec<String>,
     at: Option<String>,
@@ -40,8 +43,10 @@ struct Bad {
 #[serde(deny_unknown_fields)]
 struct Good {
     about: String,
+    #[serde(default)]
     set: BTreeMap<String, Value>,
     repeat: Option<Repeat>,
+    ptx: Option<String>,
 }
 
 /// The rule is skipped, and names the fact that is missing.
@@ -49,8 +54,19 @@ struct Good {
 #[serde(deny_unknown_fields)]
 struct Skipped {
     about: String,
+    #[serde(default)]
     set: BTreeMap<String, Value>,
+    ptx: Option<String>,
     says: Vec<String>,
+}
+
+/// Before the build, or after it where the case has PTX.
+fn findings_of(set: &BTreeMap<String, Value>, repeat: Option<&Repeat>, ptx: Option<&String>) -> Findings {
+    let Some(statements) = ptx else { return run(set, repeat) };
+    let lines: Vec<String> =
+        statements.lines().enumerate().map(|(n, line)| format!("\t.loc 1 {} 3\n\t{line}", n + 1)).collect();
+    let text = format!(".visible .entry krepro_kernel()\n{{\n{}\n}}\n\t.file 1 \"linear.cuh\"\n", lines.join("\n"));
+    run_built(set, &text)
 }
 
 #[test]
@@ -74,7 +90,7 @@ fn every_rule_catches_its_bad_cases_and_lets_the_legal_neighbours_pass() {
         assert!(!file.bad.is_empty() && !file.good.is_empty(), "{stem} needs a bad and a good case");
         for case in file.bad {
             cases += 1;
-            let all = run(&case.set, case.repeat.as_ref());
+            let all = findings_of(&case.set, case.repeat.as_ref(), case.ptx.as_ref());
             let fits = |f: &&Finding| {
                 f.code == code && f.weight == case.weight && case.says.iter().all(|say| words(f).contains(say.as_str()))
             };
@@ -93,14 +109,14 @@ fn every_rule_catches_its_bad_cases_and_lets_the_legal_neighbours_pass() {
         }
         for case in file.good {
             cases += 1;
-            let all = run(&case.set, case.repeat.as_ref());
+            let all = findings_of(&case.set, case.repeat.as_ref(), case.ptx.as_ref());
             if let Some(found) = all.findings.iter().find(|f| f.code == code) {
                 failures.push(format!("{stem}: {}: a legal case is caught: {}", case.about, found.message));
             }
         }
         for case in file.skipped {
             cases += 1;
-            let all = run(&case.set, None);
+            let all = findings_of(&case.set, None, case.ptx.as_ref());
             let fits =
                 |(c, fact): &&(String, String)| *c == code && case.says.iter().all(|say| fact.contains(say.as_str()));
             if !all.skipped.iter().any(|s| fits(&s)) {

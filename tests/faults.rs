@@ -5,7 +5,7 @@ mod cases;
 
 use std::collections::BTreeMap;
 
-use cases::{run, words};
+use cases::{run, run_built, words};
 use krepro::explain::{Catalogue, Known, explain};
 use serde::Deserialize;
 use toml::Value;
@@ -22,9 +22,14 @@ struct File {
 struct Check {
     fault: u32,
     code: String,
+    #[serde(default)]
     set: BTreeMap<String, Value>,
+    /// Statements of the built kernel's PTX, for a rule that is asked after the build.
+    ptx: Option<String>,
     says: Vec<String>,
+    #[serde(default)]
     legal: BTreeMap<String, Value>,
+    legal_ptx: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -43,14 +48,20 @@ fn file() -> File {
 fn a_check_catches_the_kind_and_lets_the_legal_neighbour_pass() {
     let mut failures = Vec::new();
     for case in file().check {
-        let all = run(&case.set, None);
+        let findings = |set: &BTreeMap<String, Value>, ptx: Option<&String>| match ptx {
+            Some(statements) => run_built(set, &format!(".visible .entry krepro_kernel()\n{{\n{statements}\n}}\n")),
+            None => run(set, None),
+        };
+        let all = findings(&case.set, case.ptx.as_ref());
         let hit = |f: &&krepro::model::Finding| {
             f.code == case.code && case.says.iter().all(|say| words(f).contains(say.as_str()))
         };
         if !all.findings.iter().any(|f| hit(&f)) {
             failures.push(format!("fault {}: not caught by {}: {all:#?}", case.fault, case.code));
         }
-        if let Some(found) = run(&case.legal, None).findings.iter().find(|f| f.code == case.code) {
+        if let Some(found) =
+            findings(&case.legal, case.legal_ptx.as_ref()).findings.iter().find(|f| f.code == case.code)
+        {
             failures.push(format!("fault {}: the legal neighbour is caught: {}", case.fault, found.message));
         }
     }

@@ -1,46 +1,19 @@
-//! A sweep over a bundled example, through the real nvcc: batched, resumable, nothing compiled twice.
+//! Sweeps over a bundled example, through the real nvcc: batched, resumable, nothing compiled or run twice.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/example.rs"]
+mod example;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use camino::Utf8Path;
+use example::{krepro, reproducer};
 use krepro::sys::{Finished, Machine, Request, System};
 use serde_json::Value;
-
-fn krepro(arguments: &[&str]) -> Finished {
-    let request = Request::new(env!("CARGO_BIN_EXE_krepro")).arguments(arguments.iter().copied());
-    Machine.run(&request).unwrap()
-}
-
-/// A reproducer of `examples/simt_linear`, compiled without optimisation of the host half, which is most of the time.
-fn reproducer(folder: &Utf8Path) -> Utf8PathBuf {
-    let example = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/simt_linear");
-    let log = folder.join("jit.log");
-    let line =
-        format!("nvcc -std=c++17 -DNDEBUG -I{example} -gencode arch=compute_90a,code=sm_90a -shared -o x.so x.cu\n");
-    Machine.write(&log, line.as_bytes()).unwrap();
-    let out = folder.join("repro");
-    let finished = krepro(&[
-        "new",
-        "--kernel",
-        &format!("{example}/simt_linear.cuh:linear_kernel"),
-        "--site",
-        &format!("{example}/site.cc:emit_simt_linear"),
-        "--scaffold",
-        &format!("{example}/scaffold.toml"),
-        "--set=shape.batch=16",
-        "--set=shape.out_features=64",
-        "--set=shape.in_features=512",
-        "--set=defect=0",
-        "--log",
-        log.as_str(),
-        "-o",
-        out.as_str(),
-    ]);
-    assert!(finished.success(), "{}", finished.all_text());
-    out
-}
 
 fn sweep(folder: &Utf8Path, vary: &str) -> Value {
     let finished = krepro(&["sweep", folder.as_str(), "--vary", vary, "--build-only", "--jobs", "1", "--json"]);
@@ -72,4 +45,156 @@ fn cases_are_built_together_and_the_second_sweep_starts_no_compiler() {
     assert!(listed.success() && !listed.output.is_empty(), "{}", listed.all_text());
     let unknown = Machine.run(&Request::new(unit.as_str()).arguments(["--case", "shape.batch=9"])).unwrap();
     assert_eq!(unknown.ending, krepro::sys::Ending::Code(2));
+}
+
+/// Lines of the journal by case.
+fn journal(folder: &Utf8Path) -> BTreeMap<String, Vec<String>> {
+    let bytes = Machine.read(&folder.join("sweep/results.jsonl")).unwrap_or_default();
+    let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in String::from_utf8(bytes).unwrap().lines() {
+        if let Ok(record) = serde_json::from_str::<Value>(line) {
+            out.entry(record["case"].as_str().unwrap().to_owned()).or_default().push(line.to_owned());
+        }
+    }
+    out
+}
+
+#[test]
+fn a_sweep_survives_a_hang_a_crash_a_broken_case_and_being_killed() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = reproducer(Utf8Path::from_path(temporary.path()).unwrap());
+    let cases = folder.join("cases.csv");
+    let list = "shape.batch,defect\n1,0\n8,101\n8,102\n8,0\n8,4\n16,0\n8,103\n";
+    Machine.write(&cases, list.as_bytes()).unwrap();
+    let csv = folder.join("table.csv");
+    let junit = folder.join("junit.xml");
+    let arguments = [
+        "sweep",
+        folder.as_str(),
+        "--cases",
+        cases.as_str(),
+        "--backend",
+        "cpu",
+        "--claim",
+        "ratio=10",
+        "--jobs",
+        "1",
+        "--json",
+        "--csv",
+        csv.as_str(),
+        "--junit",
+        junit.as_str(),
+    ];
+
+    // Killed with two results on the disk.
+    let mut first = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let limit = Instant::now() + Duration::from_secs(400);
+    while journal(&folder).len() < 2 && first.try_wait().unwrap().is_none() && Instant::now() < limit {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let before = journal(&folder);
+    assert!((2..7).contains(&before.len()), "{before:?}");
+
+    let finished = krepro(&arguments);
+    assert_eq!(finished.ending, krepro::sys::Ending::Code(3), "{}", finished.all_text());
+    let after = journal(&folder);
+    assert_eq!(after.len(), 7);
+    assert!(after.values().all(|lines| lines.len() == 1), "a case was run twice: {after:?}");
+    assert!(before.iter().all(|(case, lines)| after[case] == *lines), "a result was lost");
+
+    let told: Value = serde_json::from_slice(&finished.output).unwrap();
+    let verdicts: BTreeMap<String, String> = told["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| (case["case"].as_str().unwrap().to_owned(), case["verdict"].as_str().unwrap().to_owned()))
+        .collect();
+    let expected = [
+        ("defect=0 shape.batch=1", "pass"),
+        ("defect=0 shape.batch=16", "pass"),
+        ("defect=0 shape.batch=8", "pass"),
+        ("defect=101 shape.batch=8", "hang"),
+        ("defect=102 shape.batch=8", "fail"),
+        ("defect=103 shape.batch=8", "no_build"),
+        ("defect=4 shape.batch=8", "fail"),
+    ];
+    let expected: BTreeMap<String, String> =
+        expected.iter().map(|(case, verdict)| ((*case).to_owned(), (*verdict).to_owned())).collect();
+    assert_eq!(verdicts, expected, "{told:#}");
+    // The claim is asked of every case.
+    assert!(after["defect=0 shape.batch=1"][0].contains("REFUTED"), "{after:?}");
+    let edges = told["edges"].as_array().unwrap();
+    let batch = edges.iter().find(|edge| edge["leaf"] == "shape.batch").unwrap();
+    assert_eq!(batch["largest_passing"], serde_json::json!([16, "defect=0 shape.batch=16"]));
+    assert_eq!(batch["smallest_failing"][0], 8);
+    let text = String::from_utf8(Machine.read(&junit).unwrap()).unwrap();
+    assert!(text.contains("tests=\"7\" failures=\"3\" errors=\"1\" skipped=\"0\""), "{text}");
+    assert_eq!(String::from_utf8(Machine.read(&csv).unwrap()).unwrap().lines().count(), 8);
+
+    // A third sweep runs nothing.
+    let third = krepro(&arguments);
+    let told: Value = serde_json::from_slice(&third.output).unwrap();
+    assert_eq!(told["units"], serde_json::json!({ "built": 0, "compiled": 0 }));
+    assert_eq!(journal(&folder), after);
+}
+
+/// krepro where no file may grow beyond `blocks` of 512 bytes: writes fail as on a full disk, and nothing is killed.
+fn on_a_full_disk(blocks: u32, arguments: &[&str]) -> Finished {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let request = Request::new("sh").arguments(["-c", &script, env!("CARGO_BIN_EXE_krepro")]);
+    Machine.run(&request.arguments(arguments.iter().copied())).unwrap()
+}
+
+#[test]
+fn a_full_disk_is_a_file_error_and_leaves_no_half_written_file() {
+    let temporary = tempfile::tempdir().unwrap();
+    let top = Utf8Path::from_path(temporary.path()).unwrap();
+    let example = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/simt_linear");
+    let out = top.join("small");
+    let new = [
+        "new".to_owned(),
+        "--kernel".to_owned(),
+        format!("{example}/simt_linear.cuh:linear_kernel"),
+        "--site".to_owned(),
+        format!("{example}/site.cc:emit_simt_linear"),
+        "--scaffold".to_owned(),
+        format!("{example}/scaffold.toml"),
+        "--set=shape.batch=16".to_owned(),
+        "--set=shape.out_features=64".to_owned(),
+        "--set=shape.in_features=64".to_owned(),
+        "--set=defect=0".to_owned(),
+        format!("--log={example}/jit.log"),
+        format!("-o{out}"),
+    ];
+    let words: Vec<&str> = new.iter().map(String::as_str).collect();
+    let finished = on_a_full_disk(64, &words);
+    assert_eq!(finished.ending, krepro::sys::Ending::Code(74), "{}", finished.all_text());
+    assert!(finished.all_text().contains("linear_kernel.cu"), "{}", finished.all_text());
+    assert!(
+        Machine.list(&out).iter().all(|name| !name.starts_with(".krepro") && !name.ends_with(".cu")),
+        "{:?}",
+        Machine.list(&out)
+    );
+
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = reproducer(top);
+    let finished = on_a_full_disk(1024, &["build", folder.as_str()]);
+    assert_eq!(finished.ending, krepro::sys::Ending::Code(74), "{}", finished.all_text());
+    assert!(!Machine.is_file(&folder.join("build/linear_kernel")));
+    let vary = ["sweep", folder.as_str(), "--vary", "shape.batch=1,8", "--build-only", "--jobs", "1"];
+    let finished = on_a_full_disk(1024, &vary);
+    assert_eq!(finished.ending, krepro::sys::Ending::Code(74), "{}", finished.all_text());
+    assert!(journal(&folder).is_empty());
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <vector>
 
 #include "device.h"
 
@@ -48,8 +49,8 @@ inline std::string debugger_command() {
 }
 
 // Runs the debugger in a process of its own, which also ends it after `limit_s`: while it is attached this process stands
-// still, so its output goes to a file.
-inline std::string backtrace(double limit_s) {
+// still, so its output goes to a file. Each warp of the block in focus is told apart by a line `krepro-warp N`.
+inline std::string backtrace(double limit_s, unsigned threads) {
   const std::string debugger = find_debugger();
   if (debugger.empty()) return "";
   char name[] = "/tmp/krepro-backtrace-XXXXXX";
@@ -58,16 +59,29 @@ inline std::string backtrace(double limit_s) {
 #if defined(PR_SET_PTRACER)
   prctl(PR_SET_PTRACER, ~0ul, 0, 0, 0);
 #endif
-  const std::string self = std::to_string(getpid());
-  const char* const words[] = {debugger.c_str(), "--nx", "--batch", "-p", self.c_str(), "-ex", "info cuda kernels", "-ex", "info cuda threads",
-                               "-ex", "backtrace", nullptr};
+  std::vector<std::string> command = {debugger, "--nx", "--batch", "-p", std::to_string(getpid())};
+  const auto type = [&command](const std::string& text) {
+    command.push_back("-ex");
+    command.push_back(text);
+  };
+  type("info cuda kernels");
+  type("info cuda threads");
+  type("backtrace");
+  for (unsigned warp = 0; warp * 32 < threads && warp < 32; ++warp) {
+    type("echo \\nkrepro-warp " + std::to_string(warp) + "\\n");
+    type("cuda thread (" + std::to_string(warp * 32) + ",0,0)");
+    type("backtrace");
+  }
+  std::vector<char*> words;
+  for (std::string& word : command) words.push_back(&word[0]);
+  words.push_back(nullptr);
   const pid_t keeper = fork();
   if (keeper == 0) {
     const pid_t worker = fork();
     if (worker == 0) {
       dup2(file, 1);
       dup2(file, 2);
-      execv(words[0], const_cast<char* const*>(words));
+      execv(words[0], words.data());
       _exit(127);
     }
     for (double waited = 0; waited < limit_s; waited += 0.05) {

@@ -39,6 +39,8 @@ pub struct Fidelity {
     pub level: Level,
     /// Why no more and no less.
     pub why: String,
+    /// The kernel's symbol.
+    pub mangled: Option<String>,
     /// The kernel's symbol, in C++ form.
     pub symbol: Option<String>,
     /// Its template arguments against the transcription; empty for a wrapper.
@@ -90,6 +92,7 @@ pub fn weigh(evidence: &Evidence<'_>) -> Fidelity {
     Fidelity {
         level,
         why,
+        mangled: symbol.map(str::to_owned),
         symbol: demangled,
         arguments,
         flags,

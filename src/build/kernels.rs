@@ -29,6 +29,17 @@ pub fn of(bytes: &[u8]) -> Vec<Kernel> {
     images(section.and_then(|bytes| fatbin::read_section(bytes).ok()).unwrap_or_default())
 }
 
+/// The PTX texts in the fat binary of an executable, a library or an object.
+pub fn ptx(bytes: &[u8]) -> Vec<String> {
+    let section = Elf::parse(bytes).and_then(|elf| elf.section(".nv_fatbin").map(|section| section.bytes));
+    let images = match section {
+        Some(section) => fatbin::read_section(section).unwrap_or_default(),
+        None => fatbin::read(bytes).unwrap_or_default(),
+    };
+    let text = images.iter().filter(|image| image.kind == Kind::Ptx).filter_map(|image| image.expand().ok());
+    text.map(|bytes| String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()).collect()
+}
+
 fn images(images: Vec<fatbin::Image<'_>>) -> Vec<Kernel> {
     let code = images.iter().filter(|image| image.kind == Kind::Elf).filter_map(|image| image.expand().ok());
     code.flat_map(|bytes| Elf::parse(&bytes).map(|elf| of_cubin(&elf)).unwrap_or_default()).collect()

@@ -1,6 +1,7 @@
 //! nvcc with the recovered flags: what goes in is kept, what comes out is kept, and nothing is built twice.
 
 mod blame;
+mod cache;
 mod depends;
 mod elf;
 mod failure;
@@ -38,6 +39,8 @@ pub struct Job<'j> {
     pub line: &'j BuildLine,
     /// A program put before nvcc (`sccache`).
     pub launcher: Option<&'j str>,
+    /// Where executables of all folders are kept, by content; `None` keeps none.
+    pub cache: Option<&'j Utf8Path>,
 }
 
 /// An executable.
@@ -122,6 +125,13 @@ pub fn build(
     }
     system.make_folder(&folder)?;
     prepare(system, toolchain, job).map_err(NotBuilt::Unable)?;
+    let source = system.read(&job.folder.join(format!("{}.cu", job.name)))?;
+    let entry = job.cache.map(|cache| cache::Entry::of(cache, &key, &source));
+    if let Some(stamp) = entry.as_ref().and_then(|entry| entry.restore(system, &folder, &executable, &log)) {
+        system.write(&record, &stamp.to_bytes())?;
+        let output = String::from_utf8_lossy(&system.read(&log)?).into_owned();
+        return Ok(Built { executable, compiled: false, milliseconds: stamp.milliseconds, command: words, output });
+    }
     // A failed build must not leave yesterday's executable to be run.
     system.remove(&record)?;
     system.remove(&executable)?;
@@ -130,13 +140,42 @@ pub fn build(
     let output = finished.all_text();
     system.write(&log, output.as_bytes())?;
     if !finished.success() || !system.is_file(&executable) {
-        return Err(NotBuilt::Refused { command: words, output });
+        system.remove(&executable)?;
+        return Err(match full_disk(&output) {
+            Some(line) => NotBuilt::File(io::Error::new(
+                io::ErrorKind::StorageFull,
+                format!("the compiler could not write: {line}"),
+            )),
+            None => NotBuilt::Refused { command: words, output },
+        });
     }
     let milliseconds = u64::try_from(finished.elapsed.as_millis()).unwrap_or(u64::MAX);
     let listed = system.read(&folder.join(format!("{}.d", job.name)))?;
     let files = depends::parse(&String::from_utf8_lossy(&listed));
     if let Some(stamp) = Stamp::of(system, key, &folder, &files, milliseconds) {
         system.write(&record, &stamp.to_bytes())?;
+        if let Some(entry) = entry {
+            entry.store(system, &stamp, &executable, &log);
+        }
     }
     Ok(Built { executable, compiled: true, milliseconds, command: words, output })
+}
+
+/// What a compiler says when there is no room for its files: no fault of the source.
+fn full_disk(output: &str) -> Option<&str> {
+    const WORDS: [&str; 3] = ["No space left on device", "File too large", "Disk quota exceeded"];
+    output.lines().find(|line| WORDS.iter().any(|words| line.contains(words)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::full_disk;
+
+    #[test]
+    fn a_full_disk_is_told_from_an_error_of_the_source() {
+        assert!(
+            full_disk("x\nx.cu: fatal error: when writing output to /tmp/a.ii: No space left on device\n").is_some()
+        );
+        assert_eq!(full_disk("x.cu(3): error: identifier \"y\" is undefined\n"), None);
+    }
 }

@@ -7,13 +7,17 @@ mod alignment;
 mod built;
 mod bytes;
 mod descriptor;
+mod device;
 mod encoding;
 mod flags;
+mod grouped;
 mod index;
 mod launch;
+mod names;
 mod number;
 mod operand;
 mod parameter;
+mod promotion;
 mod scale;
 mod shared_memory;
 mod storage;
@@ -23,6 +27,7 @@ mod tile;
 mod versions;
 
 pub use built::{MachineCode, built};
+pub use device::device;
 
 use crate::model::{Architecture, Checked, Findings, Reproducer, Target};
 
@@ -71,7 +76,9 @@ pub fn findings(reproducer: &Reproducer, context: &Context<'_>) -> Findings {
         operand::check(pair, map, reproducer, &mut out);
     }
     bytes::check(reproducer, &mut out);
+    grouped::check(reproducer, &mut out);
     tile::check(reproducer, &mut out);
+    promotion::check(reproducer, &mut out);
     suffix::check(reproducer, context, &targets, &mut out);
     shared_memory::check(reproducer, context, &targets, &mut out);
     launch::check(reproducer, context, &targets, &mut out);
@@ -80,5 +87,6 @@ pub fn findings(reproducer: &Reproducer, context: &Context<'_>) -> Findings {
     index::offsets(reproducer, &mut out);
     flags::check(reproducer, &mut out);
     versions::check(reproducer, &mut out);
+    names::check(reproducer, &mut out);
     out
 }

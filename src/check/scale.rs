@@ -1,6 +1,6 @@
 //! S28: scale operands against what they scale.
 
-use crate::model::{ElementType, EpilogueStep, Fact, Finding, Findings, Operand, Reproducer, Role, Weight};
+use crate::model::{ElementType, EpilogueStep, Fact, Finding, Findings, Operand, Origin, Reproducer, Role, Weight};
 
 pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
     let contract = &reproducer.contract;
@@ -11,6 +11,8 @@ pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
             extent(scale, size, out);
         }
         element(scale, scaled, out);
+        layout(scale, out);
+        exponents(reproducer, scale, out);
     }
     if contract.n.value == contract.k.value && contract.operand(Role::ScaleB).is_some() {
         square(&contract.n, &contract.k, out);
@@ -63,6 +65,52 @@ fn element(scale: &Operand, scaled: &Operand, out: &mut Findings) {
         .of("element of the operand", &scaled.element.origin)
         .then("the bytes are read as another type: off by powers of two that vary from block to block")
         .help("take the type of the kernel's scale parameter, not that of the framework's tensor"),
+    );
+}
+
+/// S28c: the order of block scales, where nothing that was read says it.
+fn layout(scale: &Operand, out: &mut Findings) {
+    // The layout, where there is one, decides; else the major.
+    let order = scale.layout.as_ref().map_or(&scale.major.origin, |layout| &layout.origin);
+    if scale.columns.value <= 1 || !matches!(order, Origin::Assumed { .. }) {
+        return;
+    }
+    out.push(
+        Finding::new(
+            "K-S28c",
+            Weight::Note,
+            format!(
+                "the order of the {} x {} factors of `{}` is assumed, not read",
+                scale.rows.value, scale.columns.value, scale.role.value
+            ),
+        )
+        .of("order of the scale", order)
+        .then("with the other major, or a swizzled layout, every uniform scale passes and real ones give a cosine near 0.87")
+        .help("judge by a rung with factors over several powers of two, never by uniform scales"),
+    );
+}
+
+/// S28d: a kernel that takes exponents, given factors with a mantissa.
+fn exponents(reproducer: &Reproducer, scale: &Operand, out: &mut Findings) {
+    if !matches!(scale.element.value, ElementType::F32 | ElementType::Bf16 | ElementType::F16) {
+        return;
+    }
+    let packed = |text: &str| text.to_lowercase().contains("e8m0");
+    let argument = reproducer.instantiation.template_arguments.iter().find(|argument| packed(&argument.value));
+    let alias =
+        reproducer.instantiation.aliases.iter().find(|alias| packed(&alias.text.value)).map(|alias| &alias.text);
+    let declared = &reproducer.kernel.signature.text;
+    let Some(named) = argument.or(alias).or(packed(&declared.value).then_some(declared)) else { return };
+    out.push(
+        Finding::new(
+            "K-S28d",
+            Weight::Predict,
+            format!("the kernel takes scales as exponents (ue8m0), and `{}` holds {} factors", scale.role.value, scale.element.value),
+        )
+        .of("exponents", &named.origin)
+        .of("element of the scale", &scale.element.origin)
+        .then("the mantissa of a factor is dropped: results are right for powers of two and up to half as large otherwise")
+        .help("round the factors up to powers of two before they are packed, and divide the operand by the rounded ones"),
     );
 }
 

@@ -25,6 +25,41 @@ pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
     if contract.accumulator.value == Accumulator::S32 {
         integer_sum(reproducer, out);
     }
+    overhang(reproducer, out);
+}
+
+/// S26: a tile that reaches beyond the output, which only a mask or a descriptor keeps inside.
+fn overhang(reproducer: &Reproducer, out: &mut Findings) {
+    let contract = &reproducer.contract;
+    if reproducer.descriptors.iter().any(|pair| pair.operand == Role::Out.name()) {
+        return;
+    }
+    for (name, extent, tile) in [("m", &contract.m, &contract.tile.m), ("n", &contract.n, &contract.tile.n)] {
+        let Some(tile) = tile else {
+            out.skip("K-S26", format!("extent of a tile along {name}"));
+            continue;
+        };
+        if tile.value == 0 || extent.value.is_multiple_of(tile.value) {
+            continue;
+        }
+        out.push(
+            Finding::new(
+                "K-S26",
+                Weight::Note,
+                format!("{name} = {} is no multiple of the tile's {}: the last tile reaches {} beyond the output", extent.value, tile.value,
+                    up(extent.value, tile.value) - extent.value),
+            )
+            .of(name, &extent.origin)
+            .of(format!("extent of a tile along {name}"), &tile.origin)
+            .then(if name == "m" {
+                "right only when stores of rows beyond m are masked: else what lies behind the output is overwritten, which guards show"
+            } else {
+                "right only when stores of columns beyond n are masked: else the first columns of the next row are overwritten, and a mask that \
+                 is too narrow leaves columns unwritten"
+            })
+            .help(format!("nearest sizes without an overhang: {} and {}", down(extent.value, tile.value), up(extent.value, tile.value))),
+        );
+    }
 }
 
 /// k of one MMA instruction.

@@ -4,9 +4,11 @@ use std::io;
 
 use super::{Session, findings};
 use crate::build::fidelity::Fidelity;
-use crate::check::{MachineCode, built};
+use crate::build::kernels;
+use crate::check::{MachineCode, built, device};
 use crate::explain::{Catalogue, Explanation, Known, explain};
 use crate::model::{Findings, Reproducer};
+use crate::read::ptx::device_code;
 
 /// Findings about the machine code, and the known messages that the compiler printed.
 pub struct AfterBuild {
@@ -16,8 +18,8 @@ pub struct AfterBuild {
     pub notes: Explanation,
 }
 
-/// Looks at a build.
-pub fn after_build(reproducer: &Reproducer, fidelity: &Fidelity, output: &str) -> AfterBuild {
+/// Looks at a build: what it says of itself, its machine code, and the PTX that lies beside it in `executable`.
+pub fn after_build(reproducer: &Reproducer, fidelity: &Fidelity, output: &str, executable: &[u8]) -> AfterBuild {
     let usage = fidelity.usage.as_ref();
     let code = MachineCode {
         registers: usage.map(|usage| usage.registers),
@@ -33,7 +35,17 @@ pub fn after_build(reproducer: &Reproducer, fidelity: &Fidelity, output: &str) -
     };
     // Spills are among the findings, with the kernel's own figure.
     notes.messages.retain(|note| note.cause.is_some() && note.message.as_deref() != Some("ptxas-spills"));
-    AfterBuild { findings: built(reproducer, &code), notes }
+    let mut findings = built(reproducer, &code);
+    match kernels::ptx(executable).first() {
+        Some(text) => {
+            let kernel = fidelity.mangled.as_deref().unwrap_or_default();
+            let found = device(reproducer, &device_code(text, kernel));
+            findings.findings.extend(found.findings);
+            findings.skipped.extend(found.skipped);
+        }
+        None => findings.skip("K-S24", "PTX beside the machine code"),
+    }
+    AfterBuild { findings, notes }
 }
 
 /// Says it on standard error.

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::model::{BuildLine, GpuArch, Reproducer};
 use crate::package::{self, Step};
 use crate::store::Folder;
+use crate::sys::System;
 use crate::toolchain::{self, Toolchain, fit, gpu};
 
 /// Build a reproducer with the flags of production; nothing is built again when nothing changed
@@ -96,7 +97,7 @@ impl Build {
         }
         let built = built(session, folder.path(), &reproducer, &self.tools)?;
         let fidelity = self.fidelity(session, &reproducer, &built)?;
-        let after = after_build(&reproducer, &fidelity, &built.output);
+        let after = after_build(&reproducer, &fidelity, &built.output, &session.system.read(&built.executable)?);
         if session.global.json {
             session.print_json(&json!({
                 "version": 1,
@@ -126,12 +127,26 @@ impl Build {
     ) -> Result<Exit, Failure> {
         let (line, found) = self.tools.find(session, reproducer)?;
         let name = reproducer.name.as_str();
-        let job = Job { folder, name, line: &line, launcher: self.tools.launcher() };
+        let job = Job { folder, name, line: &line, launcher: self.tools.launcher(), cache: None };
         let run_in = session.system.real_path(folder).join("build");
         build::prepare(session.system, &found, &job).map_err(Failure::cannot_test)?;
-        let command = build::command(&job, &found);
-        let input = format!("../{name}.cu");
-        let steps = [Step { folder: run_in.as_str(), command: &command, output: name, input: &input }];
+        let top = session.system.real_path(folder);
+        let (input, output) = (top.join(format!("{name}.cu")), run_in.join(name));
+        // Another build system compares paths, and runs in a folder of its own: both ends are absolute.
+        let mut command = build::command(&job, &found);
+        for (relative, absolute) in BuildLine::files(name).iter().zip([input.as_str(), "-o", output.as_str()]) {
+            if let Some(word) = command.iter_mut().rev().find(|word| *word == relative) {
+                absolute.clone_into(word);
+            }
+        }
+        let dependencies = run_in.join(format!("{name}.d"));
+        let steps = [Step {
+            folder: run_in.as_str(),
+            command: &command,
+            output: output.as_str(),
+            input: input.as_str(),
+            dependencies: dependencies.as_str(),
+        }];
         let text = if form == Emit::Ninja { package::ninja(&steps) } else { package::shell_lines(&steps) };
         write!(session.out(), "{text}")?;
         Ok(Exit::Success)
@@ -210,6 +225,11 @@ fn show(session: &mut Session<'_>, fidelity: &Fidelity) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Where executables of all reproducers are kept by content; `None` where krepro has no folder of its own.
+pub fn cache(system: &dyn System) -> Option<Utf8PathBuf> {
+    toolchain::cache::folder(system).ok().map(|folder| folder.join("builds"))
+}
+
 /// The executable of the reproducer in `folder`, built when it is stale.
 ///
 /// # Errors
@@ -222,7 +242,9 @@ pub fn built(
 ) -> Result<Built, Failure> {
     let system = session.system;
     let (line, found) = tools.find(session, reproducer)?;
-    let job = Job { folder, name: &reproducer.name, line: &line, launcher: tools.launcher.as_deref() };
+    let kept = cache(system);
+    let launcher = tools.launcher.as_deref();
+    let job = Job { folder, name: &reproducer.name, line: &line, launcher, cache: kept.as_deref() };
     let spinner = spinner(&reproducer.name);
     let result = build::build(system, &found, &job, &mut |_| {});
     spinner.finish_and_clear();

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde_json::json;
 
+use super::tools::find;
 use super::{Failure, Session};
 use crate::exit::Exit;
 use crate::sys::System;
@@ -127,12 +128,7 @@ impl Doctor {
 }
 
 fn tools(system: &dyn System, toolchain: Option<&Toolchain>) -> Vec<Tool> {
-    let bin = toolchain.and_then(|t| t.nvcc.parent());
-    let find = |name: &str| {
-        let beside = bin.map(|folder| folder.join(name)).filter(|path| system.is_file(path));
-        beside.or_else(|| system.which(name))
-    };
-    TOOLS.iter().map(|(name, serves)| Tool { name, path: find(name), serves }).collect()
+    TOOLS.iter().map(|(name, serves)| Tool { name, path: find(system, toolchain, name), serves }).collect()
 }
 
 fn caches(system: &dyn System) -> Vec<Cache> {

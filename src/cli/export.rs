@@ -8,12 +8,12 @@ use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::BuildLine;
 use crate::package;
-use crate::store::Folder;
+use crate::store::{Folder, RECORD};
 
 /// Keep a reproducer as a regression test: a Cargo package, or a CMake project
 ///
 /// Both build with nvcc from $NVCC, $CUDA_HOME or PATH and the host compiler, and hold the generated file: krepro itself is not
-/// needed. The test is skipped where there is no fit GPU.
+/// needed. Where there is no fit GPU, the test runs on krepro's CPU backend when krepro is on PATH (or $KREPRO), else it is skipped.
 #[derive(Debug, clap::Args)]
 #[group(id = "form", required = true, multiple = true)]
 pub struct Export {
@@ -38,7 +38,6 @@ impl Export {
         let folder = Folder::new(&self.dir);
         let (_, reproducer) = folder.load(system)?;
         let line = BuildLine::new(&reproducer.compile, None);
-        let unit = system.read(&folder.file(&format!("{}.cu", reproducer.name)))?;
         let subject = package::Subject { name: &reproducer.name, line: &line };
         let mut written = vec![];
         let cargo = self.cargo.as_ref().map(|to| (to, package::cargo(&subject)));
@@ -60,9 +59,14 @@ impl Export {
                 system.write(&to.join(&name), text.as_bytes())?;
                 written.push(to.join(name));
             }
-            let unit_path = to.join(format!("{}.cu", reproducer.name));
-            system.write(&unit_path, &unit)?;
-            written.push(unit_path);
+            // The record and what it was read from make the package a reproducer's folder too.
+            let kept =
+                std::iter::once(RECORD.to_owned()).chain(reproducer.inputs.iter().map(|input| input.copy.clone()));
+            let copies: Vec<String> = std::iter::once(format!("{}.cu", reproducer.name)).chain(kept).collect();
+            for name in copies {
+                system.write(&to.join(&name), &system.read(&folder.file(&name))?)?;
+                written.push(to.join(name));
+            }
         }
         if session.global.json {
             session.print_json(&json!({ "version": 1, "files": written }))?;

@@ -21,7 +21,9 @@ mod run;
 mod selftest;
 mod session;
 mod sweep;
+mod sweep_case;
 mod toolchain;
+mod tools;
 
 use clap::{ColorChoice, Parser, Subcommand};
 

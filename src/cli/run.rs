@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::diagnose::diagnose;
+use super::tools::{self, Sanitize};
 use super::{Failure, Session, findings};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exit::Exit;
@@ -13,7 +14,7 @@ use crate::judge::{self, Backend, Context};
 use crate::model::{Answer, Claim, DescriptorSource, Event, Outcome, Reproducer};
 use crate::read::observation::json_lines;
 use crate::store::Folder;
-use crate::sys::Ending;
+use crate::sys::{Ending, System};
 use crate::toolchain::{self, gpu};
 use crate::{pipeline, report, run};
 
@@ -51,6 +52,9 @@ pub struct Run {
     /// When to run the further probes that name the stage: auto (when a rung fails on a GPU), always, never
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     diagnose: When,
+    /// Run one rung under compute-sanitizer too, and fold what it finds into the answer; may be repeated
+    #[arg(long, value_name = "TOOL", value_enum, num_args = 0..=1, default_missing_value = "all", require_equals = true)]
+    sanitize: Vec<Sanitize>,
     /// End with the codes of `git bisect run`
     #[arg(long)]
     bisect: bool,
@@ -61,10 +65,25 @@ pub struct Run {
 
 /// `--backend`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum BackendChoice {
+pub enum BackendChoice {
+    /// A GPU where there is one.
     Auto,
+    /// A GPU.
     Gpu,
+    /// The CPU backend.
     Cpu,
+}
+
+impl BackendChoice {
+    /// What executes here.
+    pub fn backend(self, system: &dyn System) -> Backend {
+        match self {
+            BackendChoice::Gpu => Backend::Gpu,
+            BackendChoice::Cpu => Backend::CpuAsked,
+            BackendChoice::Auto if gpu::list(system).is_empty() => Backend::CpuFallback,
+            BackendChoice::Auto => Backend::Gpu,
+        }
+    }
 }
 
 /// When the stage is looked for.
@@ -111,12 +130,7 @@ impl Run {
             launches: self.launches,
             ..run::Start::new(&built.executable)
         };
-        let backend = match self.backend {
-            BackendChoice::Gpu => Backend::Gpu,
-            BackendChoice::Cpu => Backend::CpuAsked,
-            BackendChoice::Auto if gpu::list(session.system).is_empty() => Backend::CpuFallback,
-            BackendChoice::Auto => Backend::Gpu,
-        };
+        let backend = self.backend.backend(session.system);
         let (ran, arch_validated) = match backend {
             Backend::Gpu => (run::run(session.system, &start, &mut |_| {})?, true),
             _ => emulated(session, &start)?,
@@ -149,6 +163,17 @@ impl Run {
             diagnose(session, &folder.file("build"), &plain, &reproducer.contract, answer, &mut launch)?
         } else {
             answer
+        };
+        let answer = tools::waiting(session.system, folder.path(), &lines.events, answer);
+        let answer = if self.sanitize.is_empty() {
+            answer
+        } else {
+            if backend != Backend::Gpu {
+                return Err(Failure::cannot_test(Diagnostic::error("K-RUN", "--sanitize needs a GPU")));
+            }
+            let found = self.tools.find(session, &reproducer).ok().map(|found| found.1);
+            let tried = run::Start { overall: tools::limit(ran.elapsed), ..start.clone() };
+            tools::sanitized(session, &self.sanitize, found.as_ref(), &tried, &folder.file("build"), answer)?
         };
         self.print(session, &answer, &lines.foreign)?;
         Ok(Exit::from(&answer.outcome))

@@ -9,17 +9,16 @@ use serde_json::json;
 
 use super::build::Tools;
 use super::refused::refused;
+use super::run::BackendChoice;
+use super::sweep_case::Runner;
 use super::{Failure, Session, new};
 use crate::build::NotBuilt;
 use crate::exit::Exit;
-use crate::judge::{self, Backend, Context};
-use crate::model::Reproducer;
-use crate::read::observation::json_lines;
-use crate::run::Ran;
+use crate::model::{Claim, Reproducer};
+use crate::render;
 use crate::store::Folder;
 use crate::sweep::{self, Item, Leaves, Plan, Record, Stop, Told, Verdict, journal, report, vary};
-use crate::sys::{Ending, System};
-use crate::{pipeline, render};
+use crate::sys::System;
 
 /// Build and run many instantiations: batched builds, a process and a deadline for each case, resumable
 ///
@@ -49,13 +48,19 @@ pub struct Sweep {
     /// Longest that a case may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     timeout: f64,
+    /// What somebody says is wrong, asked of every case: ratio=10, rel_l2=0.3, max_abs=5, zeros=0.5, nan, hang, nondeterministic
+    #[arg(long, value_name = "CLAIM")]
+    claim: Option<Claim>,
+    /// What executes the cases; auto: the GPU, or the CPU where there is none (answers are then drafts)
+    #[arg(long, value_enum, default_value_t = BackendChoice::Auto)]
+    backend: BackendChoice,
     /// Build without running
     #[arg(long)]
     build_only: bool,
     /// Run cases again that have a result
     #[arg(long)]
     again: bool,
-    /// Write a table as CSV
+    /// Write the table as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<Utf8PathBuf>,
     /// Write a JUnit file
@@ -76,20 +81,24 @@ impl Sweep {
         let output = self.output.clone().unwrap_or_else(|| folder.file("sweep"));
         let (line, toolchain) = self.tools.find(session, &base)?;
         let before = journal::open(system, &output.join("results.jsonl"))?;
-        let (mut records, items) = self.sort(session, &folder, &base, &cases, &output, &before)?;
+        let runner = Runner::new(session, self.backend, self.claim)?;
+        // A result stands while everything that it rests on is the same.
+        let basis = format!("{:?} {} {}", line.arguments(), toolchain.version, runner.basis());
+        let (mut records, items) = self.sort(session, &folder, &base, &cases, &output, (&before, &basis))?;
+        let kept = super::build::cache(system);
         let (processors, memory) = system.capacity();
-        let bar = bar(cases.len(), records.len());
+        let mut progress = Progress::new(system, cases.len(), records.len());
         let plan = Plan {
             folder: &output,
             toolchain: &toolchain,
             line: &line,
             launcher: self.tools.launcher(),
+            cache: kept.as_deref(),
             jobs: self.jobs.unwrap_or_else(|| sweep::jobs(processors, memory)).max(1),
             launch_deadline: self.deadline,
             overall: Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX),
             build_only: self.build_only,
-            libraries: &[],
-            judge: &judge,
+            run: &|item, start| runner.run(item, start),
         };
         let (mut compiled, mut units) = (0, 0);
         let result = sweep::sweep(system, &plan, &items, &mut |told| match told {
@@ -97,13 +106,12 @@ impl Sweep {
                 units += 1;
                 compiled += usize::from(ran);
             }
-            Told::Split(cases) => bar.set_message(format!("a unit of {cases} cases does not compile and is split")),
-            Told::Case(record) => {
-                bar.set_message(format!("{} {}", record.case, record.verdict.word()));
-                bar.inc(1);
+            Told::Split(cases) => {
+                progress.say(session, &format!("a unit of {cases} cases does not compile and is split"))
             }
+            Told::Case(record) => progress.done(session, &record),
         });
-        bar.finish_and_clear();
+        progress.bar.finish_and_clear();
         records.extend(result.map_err(|stop| stopped(system, stop, &output, &base))?);
         let order = |record: &Record| cases.iter().position(|case| vary::name(case) == record.case);
         records.sort_by_key(order);
@@ -131,7 +139,7 @@ impl Sweep {
         base: &Reproducer,
         cases: &[Leaves],
         output: &Utf8Path,
-        before: &std::collections::BTreeMap<String, Record>,
+        (before, basis): (&std::collections::BTreeMap<String, Record>, &str),
     ) -> Result<(Vec<Record>, Vec<Item>), Failure> {
         let profile = new::profile(session, base, output)?;
         let (mut records, mut items) = (vec![], vec![]);
@@ -146,12 +154,14 @@ impl Sweep {
             };
             let rendered = render::render(&checked).map_err(Failure::input)?;
             let text = rendered.files.first().map(|file| file.text.as_bytes()).unwrap_or_default();
-            let hash = blake3::hash(text).to_hex()[..16].to_owned();
+            let hash = blake3::Hasher::new().update(text).update(basis.as_bytes()).finalize().to_hex()[..16].to_owned();
             match before.get(&name) {
                 Some(record) if record.hash == hash && record.verdict != Verdict::NotRun && !self.again => {
                     records.push(record.clone());
+                    let broken = record.verdict == Verdict::NoBuild;
+                    items.push(Item { name, leaves: leaves.clone(), checked, hash, settled: true, broken });
                 }
-                _ => items.push(Item { name, leaves: leaves.clone(), checked, hash }),
+                _ => items.push(Item { name, leaves: leaves.clone(), checked, hash, settled: false, broken: false }),
             }
         }
         Ok((records, items))
@@ -171,9 +181,12 @@ impl Sweep {
             return Ok(());
         }
         write!(session.out(), "{}", report::text(records))?;
-        let value = |value: Option<i64>| value.map_or_else(|| "none".to_owned(), |v| v.to_string());
+        let word = |end: &Option<(i64, String)>| match end {
+            Some((value, case)) => format!("{value} ({case})"),
+            None => "none".to_owned(),
+        };
         for edge in &edges {
-            let (passing, failing) = (value(edge.largest_passing), value(edge.smallest_failing));
+            let (passing, failing) = (word(&edge.largest_passing), word(&edge.smallest_failing));
             writeln!(session.out(), "{}: largest passing {passing}, smallest failing {failing}", edge.leaf)?;
         }
         writeln!(session.err(), "{} translation units, {} compiled now", units.0, units.1)?;
@@ -195,42 +208,6 @@ fn refused_case(case: String, leaves: &Leaves, why: String) -> Record {
     }
 }
 
-/// What one run means.
-fn judge(item: &Item, ran: &Ran) -> (Verdict, String) {
-    let code = match ran.ending {
-        Ending::Code(code) => Some(code),
-        Ending::Signal(signal) => return (Verdict::Fail, format!("crashed with signal {signal}")),
-        Ending::Deadline => return (Verdict::Hang, "did not end in its time".to_owned()),
-    };
-    let reproducer = item.checked.reproducer();
-    let context = Context {
-        backend: Backend::Gpu,
-        arch_validated: true,
-        type_descriptors: super::run::differing(reproducer),
-        exit: code,
-    };
-    let lines = json_lines(&ran.events);
-    let findings = pipeline::findings(reproducer);
-    match judge::ladder(&reproducer.contract, &findings, &lines.events, None, &context) {
-        Ok(answer) => {
-            let text = crate::report::text(&answer);
-            let headline = text.lines().next().unwrap_or_default().to_owned();
-            (verdict(Exit::from(&answer.outcome)), headline)
-        }
-        Err(reason) if reason.exit() == Exit::CannotTest => (Verdict::NotRun, reason.to_string()),
-        Err(reason) => (Verdict::Draft, reason.to_string()),
-    }
-}
-
-fn verdict(exit: Exit) -> Verdict {
-    match exit {
-        Exit::Success => Verdict::Pass,
-        Exit::Wrong => Verdict::Fail,
-        Exit::Hang => Verdict::Hang,
-        _ => Verdict::Draft,
-    }
-}
-
 fn stopped(system: &dyn System, stop: Stop, folder: &Utf8Path, base: &Reproducer) -> Failure {
     match stop {
         Stop::File(error) | Stop::Unable(NotBuilt::File(error)) => error.into(),
@@ -240,15 +217,47 @@ fn stopped(system: &dyn System, stop: Stop, folder: &Utf8Path, base: &Reproducer
     }
 }
 
-/// Cases done, with the time left, on a terminal; nothing in a pipe.
-fn bar(cases: usize, done: usize) -> ProgressBar {
-    let target =
-        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(cases as u64), target);
-    bar.set_position(done as u64);
-    bar.reset_eta();
-    match ProgressStyle::with_template("[{bar:24}] {pos}/{len} eta {eta} {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+/// Cases done, with the time left: a bar on a terminal, a line a case in a pipe.
+struct Progress<'s> {
+    system: &'s dyn System,
+    began: Duration,
+    cases: usize,
+    /// Cases that have a result, and those of them that had it before.
+    done: usize,
+    before: usize,
+    bar: ProgressBar,
+    plain: bool,
+}
+
+impl<'s> Progress<'s> {
+    fn new(system: &'s dyn System, cases: usize, done: usize) -> Self {
+        let plain = !std::io::stderr().is_terminal();
+        let target = if plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(cases as u64), target);
+        bar.set_position(done as u64);
+        bar.reset_eta();
+        let bar = match ProgressStyle::with_template("[{bar:24}] {pos}/{len} eta {eta} {msg}") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
+        Progress { system, began: system.now(), cases, done, before: done, bar, plain }
+    }
+
+    fn say(&self, session: &mut Session<'_>, text: &str) {
+        if self.plain && !session.global.json {
+            // Progress that cannot be shown is no reason to stop.
+            let _ = writeln!(session.err(), "{text}");
+        }
+        self.bar.set_message(text.to_owned());
+    }
+
+    fn done(&mut self, session: &mut Session<'_>, record: &Record) {
+        self.done += 1;
+        let count = |cases: usize| u32::try_from(cases).unwrap_or(u32::MAX);
+        let each = self.system.now().saturating_sub(self.began) / count(self.done - self.before).max(1);
+        let left = each.saturating_mul(count(self.cases.saturating_sub(self.done))).as_secs();
+        let (done, cases, word) = (self.done, self.cases, record.verdict.word());
+        self.say(session, &format!("[{done}/{cases}] {} {word}, {left} s left", record.case));
+        self.bar.inc(1);
     }
 }

@@ -11,12 +11,14 @@ mod next_step;
 mod scope;
 mod shown;
 mod structure;
+mod tools;
 mod units;
 
 pub use assumption::rests_on;
 pub use context::{Backend, Context, NoAnswer};
 pub use diagnosed::diagnosed;
 pub use ladder::ladder;
+pub use tools::{Waiting, sanitized, waiting};
 
 #[cfg(test)]
 mod fixture;

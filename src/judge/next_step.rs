@@ -36,6 +36,11 @@ fn after_draft(confound: Option<&Confound>) -> NextStep {
             "the barrier that the waiting warps spin on",
             "a barrier whose awaited bytes or arrivals no source delivers: HANG with that cause; a barrier of the grid or cluster: the bare launch is at fault",
         ),
+        "sanitizer" => step(
+            "read both places that the sanitizer names, and whether a barrier or a fence stands between them",
+            "the order between the writer and the reader, or that there is none",
+            "an order that the source proves: the finding is no defect; none: REPRODUCED with --launches 50, or by the code",
+        ),
         "predicted" => step(
             "correct what the finding names, or run with --launches 50",
             "the defect that was predicted, or its absence with the finding gone",

@@ -36,6 +36,21 @@ pub struct KernelRef {
     /// includes may use more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<Fact<String>>,
+    /// Macros of which the headers demand one, with the text of the `#error` that says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demands: Vec<Fact<Vec<String>>>,
+    /// Names of the emission that its headers do not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_names: Vec<UnknownName>,
+}
+
+/// A qualified name whose namespace the headers open, and whose last part stands nowhere in them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownName {
+    /// The name, where it is emitted.
+    pub name: Fact<String>,
+    /// Names of the headers that are like it, the nearest first.
+    pub near: Vec<String>,
 }
 
 /// What is known of production's toolchain, and what was found here.

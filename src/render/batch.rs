@@ -58,6 +58,15 @@ pub fn batch(name: &str, cases: &[Case<'_>]) -> Result<Batch, Diagnostics> {
     Ok(Batch { file, kernels })
 }
 
+/// What cases must share to share an instantiation: the kernel's text under one fixed name.
+///
+/// # Errors
+/// A template that does not fit (a defect of krepro).
+pub fn instantiation(checked: &Checked) -> Result<String, Diagnostics> {
+    let filled = Templates::new().and_then(|all| all.fill("kernel.cu", &view::context(checked.reproducer())));
+    filled.map_err(|error| Diagnostic::error("K-RENDER", error.to_string()).into())
+}
+
 fn fill(name: &str, cases: &[Case<'_>]) -> Result<(String, Vec<usize>), tera::Error> {
     let templates = Templates::new()?;
     let mut units: Vec<(String, UnitView)> = vec![];

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Checked;
 use crate::template::Templates;
 
-pub use batch::{Batch, Case, batch};
+pub use batch::{Batch, Case, batch, instantiation};
 pub use seal::{is_as_rendered, rendered_hash};
 
 /// A file to be written into the reproducer's folder.

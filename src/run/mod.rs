@@ -1,6 +1,7 @@
 //! The executable, started and watched; what it says is collected, not judged.
 
 mod cpu;
+mod sanitizer;
 
 use std::io;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use cpu::{Emulated, run_on_cpu};
+pub use sanitizer::{Sanitized, sanitize};
 
 use crate::sys::{Ending, Request, Stream, System};
 

@@ -12,17 +12,18 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use crate::build::{self, Job, NotBuilt, fidelity, output, usage};
 use crate::diag::Diagnostics;
 use crate::model::{BuildLine, Checked};
 use crate::render::{self, Case};
-use crate::run::{self, Ran, Start};
+use crate::run::Start;
 use crate::sys::System;
 use crate::toolchain::Toolchain;
 
 pub use journal::{Record, Verdict};
+use units::{blamed, split};
 pub use units::{jobs, partition};
 pub use vary::Leaves;
 
@@ -35,8 +36,13 @@ pub struct Item {
     pub leaves: Leaves,
     /// What it is.
     pub checked: Checked,
-    /// Hash of its generated file and of the arguments of its build.
+    /// Hash of its generated file and of what its result rests on.
     pub hash: String,
+    /// Whether it has a result that stands. It is not run again, and stays in its unit, so that a sweep that goes on compiles
+    /// nothing that the first one compiled.
+    pub settled: bool,
+    /// Whether it is known not to compile: it counts where units are made, and stands in none.
+    pub broken: bool,
 }
 
 /// How a sweep is done.
@@ -49,6 +55,8 @@ pub struct Plan<'p> {
     pub line: &'p BuildLine,
     /// A program put before nvcc.
     pub launcher: Option<&'p str>,
+    /// Where executables are kept by content.
+    pub cache: Option<&'p Utf8Path>,
     /// Compilers at a time.
     pub jobs: usize,
     /// Longest that a launch may take, in seconds.
@@ -57,10 +65,19 @@ pub struct Plan<'p> {
     pub overall: Duration,
     /// Build alone.
     pub build_only: bool,
-    /// Folders whose libraries come first.
-    pub libraries: &'p [Utf8PathBuf],
-    /// What a run means.
-    pub judge: &'p (dyn Fn(&Item, &Ran) -> (Verdict, String) + Sync),
+    /// Runs one case in a process of its own, and says what that means.
+    pub run: &'p (dyn Fn(&Item, &Start<'_>) -> io::Result<Done> + Sync),
+}
+
+/// A case that was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The answer's headline, or why there is none.
+    pub why: String,
+    /// From start to end.
+    pub elapsed: Duration,
 }
 
 /// What a sweep tells as it goes.
@@ -76,8 +93,21 @@ pub enum Told {
 
 /// A unit that has been tried.
 enum Outcome {
-    Built { items: Vec<usize>, built: Box<build::Built>, kernels: BTreeMap<usize, usize> },
-    Refused { item: usize, why: String },
+    Built {
+        items: Vec<usize>,
+        built: Box<build::Built>,
+        kernels: BTreeMap<usize, usize>,
+    },
+    Refused {
+        item: usize,
+        why: String,
+    },
+    /// The compiler refused the unit: what it printed, the unit's text, the instantiation of each case.
+    Unbuilt {
+        output: String,
+        text: String,
+        kernels: Vec<usize>,
+    },
     Split(usize),
     Unable(NotBuilt),
     Unrenderable(Diagnostics),
@@ -94,7 +124,7 @@ pub enum Stop {
     File(io::Error),
 }
 
-/// Builds and runs all items, and appends a record to the journal as each has its result.
+/// Builds and runs all items that are not settled, and appends a record to the journal as each has its result.
 ///
 /// # Errors
 /// The first thing in the way that no case is to blame for; what has its result keeps it.
@@ -104,8 +134,10 @@ pub fn sweep(
     items: &[Item],
     tell: &mut dyn FnMut(Told),
 ) -> Result<Vec<Record>, Stop> {
-    let queue: Mutex<VecDeque<Vec<usize>>> = Mutex::new(partition(items.len(), plan.jobs).into());
-    let pending = AtomicUsize::new(items.len());
+    let mut units = units_of(items, plan.jobs).map_err(Stop::Unrenderable)?;
+    units.retain(|unit| unit.iter().any(|index| !items[*index].settled));
+    let pending = AtomicUsize::new(units.iter().map(Vec::len).sum());
+    let queue: Mutex<VecDeque<Vec<usize>>> = Mutex::new(units.into());
     let (sender, receiver) = channel();
     let mut records = vec![];
     std::thread::scope(|scope| {
@@ -122,6 +154,22 @@ pub fn sweep(
         result
     })?;
     Ok(records)
+}
+
+/// Items of one instantiation stay together, and each instantiation is compiled once.
+fn units_of(items: &[Item], jobs: usize) -> Result<Vec<Vec<usize>>, Diagnostics> {
+    let mut groups: Vec<(String, Vec<usize>)> = vec![];
+    for (index, item) in items.iter().enumerate() {
+        let key = render::instantiation(&item.checked)?;
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(index),
+            None => groups.push((key, vec![index])),
+        }
+    }
+    let together = |unit: Vec<usize>| {
+        unit.into_iter().flat_map(|group| groups[group].1.clone()).filter(|index| !items[*index].broken).collect()
+    };
+    Ok(partition(groups.len(), jobs).into_iter().map(together).collect())
 }
 
 fn receive(
@@ -142,14 +190,17 @@ fn receive(
     for outcome in receiver {
         match outcome {
             Outcome::Split(cases) => tell(Told::Split(cases)),
+            // A compiler thread turns this into a split or a refusal before it sends.
+            Outcome::Unbuilt { .. } => {}
             Outcome::Unable(error) => return Err(Stop::Unable(error)),
             Outcome::Unrenderable(problems) => return Err(Stop::Unrenderable(problems)),
+            Outcome::Refused { item, .. } if items[item].settled => {}
             Outcome::Refused { item, why } => keep(blank(&items[item], Verdict::NoBuild, why), tell)?,
             Outcome::Built { items: own, built, kernels } => {
                 tell(Told::Unit(own.len(), built.compiled));
                 let usages = usage::of(&built.output);
-                for index in own {
-                    let mut record = one(system, plan, &items[index], &built.executable).map_err(Stop::File)?;
+                for index in own.into_iter().filter(|index| !items[*index].settled) {
+                    let mut record = one(plan, &items[index], &built.executable).map_err(Stop::File)?;
                     let wrapper = kernels.get(&index).map(|kernel| format!("kernel_{kernel}")).unwrap_or_default();
                     let found = fidelity::usage_of(&usages, items[index].checked.reproducer(), &wrapper);
                     record.registers = found.map(|usage| usage.registers);
@@ -178,7 +229,7 @@ fn blank(item: &Item, verdict: Verdict, why: String) -> Record {
 }
 
 /// Runs one case in a process of its own.
-fn one(system: &dyn System, plan: &Plan<'_>, item: &Item, executable: &Utf8Path) -> io::Result<Record> {
+fn one(plan: &Plan<'_>, item: &Item, executable: &Utf8Path) -> io::Result<Record> {
     if plan.build_only {
         return Ok(blank(item, Verdict::NotRun, "built only".to_owned()));
     }
@@ -186,13 +237,11 @@ fn one(system: &dyn System, plan: &Plan<'_>, item: &Item, executable: &Utf8Path)
         case: Some(&item.name),
         launch_deadline: plan.launch_deadline,
         overall: plan.overall,
-        libraries: plan.libraries,
         ..Start::new(executable)
     };
-    let ran = run::run(system, &start, &mut |_| {})?;
-    let (verdict, why) = (plan.judge)(item, &ran);
-    let mut record = blank(item, verdict, why);
-    record.run_milliseconds = u64::try_from(ran.elapsed.as_millis()).unwrap_or(u64::MAX);
+    let done = (plan.run)(item, &start)?;
+    let mut record = blank(item, done.verdict, done.why);
+    record.run_milliseconds = u64::try_from(done.elapsed.as_millis()).unwrap_or(u64::MAX);
     Ok(record)
 }
 
@@ -214,12 +263,11 @@ fn compile(
             continue;
         };
         let outcome = match unit_of(system, plan, items, &unit) {
-            Outcome::Unable(NotBuilt::Refused { .. }) if unit.len() > 1 => {
-                let (left, right) = unit.split_at(unit.len() / 2);
-                locked().extend([left.to_vec(), right.to_vec()]);
+            Outcome::Unbuilt { output, text, kernels } if unit.len() > 1 => {
+                locked().extend(split(&unit, &kernels, blamed(&output, &text)));
                 Outcome::Split(unit.len())
             }
-            Outcome::Unable(NotBuilt::Refused { output, .. }) => {
+            Outcome::Unbuilt { output, .. } => {
                 pending.fetch_sub(1, Ordering::SeqCst);
                 let first =
                     output::first_error(&output).map_or_else(|| "nvcc failed".to_owned(), |error| error.message);
@@ -248,11 +296,14 @@ fn unit_of(system: &dyn System, plan: &Plan<'_>, items: &[Item], unit: &[usize])
     if let Err(error) = write_new(system, &folder.join("sweep.cu"), batch.file.text.as_bytes()) {
         return Outcome::Unable(NotBuilt::File(error));
     }
-    let job = Job { folder: &folder, name: "sweep", line: plan.line, launcher: plan.launcher };
+    let job = Job { folder: &folder, name: "sweep", line: plan.line, launcher: plan.launcher, cache: plan.cache };
     match build::build(system, plan.toolchain, &job, &mut |_| {}) {
         Ok(built) => {
             let kernels = unit.iter().copied().zip(batch.kernels).collect();
             Outcome::Built { items: unit.to_vec(), built: Box::new(built), kernels }
+        }
+        Err(NotBuilt::Refused { output, .. }) => {
+            Outcome::Unbuilt { output, text: batch.file.text, kernels: batch.kernels }
         }
         Err(error) => Outcome::Unable(error),
     }

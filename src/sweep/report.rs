@@ -11,10 +11,10 @@ use super::journal::{Record, Verdict};
 pub struct Edge {
     /// The leaf.
     pub leaf: String,
-    /// The largest value with a passing case.
-    pub largest_passing: Option<i64>,
-    /// The smallest value with a failing case.
-    pub smallest_failing: Option<i64>,
+    /// The passing case with the largest value: the value, and the case.
+    pub largest_passing: Option<(i64, String)>,
+    /// The failing case with the smallest value.
+    pub smallest_failing: Option<(i64, String)>,
 }
 
 impl Verdict {
@@ -35,26 +35,23 @@ impl Verdict {
 /// For every leaf with integer values that the cases do not agree on.
 pub fn edges(records: &[Record]) -> Vec<Edge> {
     let mut axes: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
-    let numbers = |record: &'_ Record| -> Vec<(String, i64)> {
-        record.leaves.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?))).collect()
-    };
-    for record in records {
-        for (name, value) in &record.leaves {
-            if let Ok(value) = value.parse() {
-                axes.entry(name).or_default().insert(value);
-            }
+    for (name, value) in records.iter().flat_map(|record| &record.leaves) {
+        if let Ok(value) = value.parse() {
+            axes.entry(name).or_default().insert(value);
         }
     }
-    let of = |leaf: &str, wanted: fn(Verdict) -> bool| -> Vec<i64> {
+    let of = |leaf: &str, wanted: fn(Verdict) -> bool| -> Vec<(i64, String)> {
         let wanted = records.iter().filter(|record| wanted(record.verdict));
-        wanted.flat_map(numbers).filter(|(name, _)| name == leaf).map(|(_, value)| value).collect()
+        wanted.filter_map(|record| Some((record.leaves.get(leaf)?.parse().ok()?, record.case.clone()))).collect()
     };
     axes.iter()
         .filter(|(_, values)| values.len() > 1)
         .map(|(leaf, _)| Edge {
             leaf: (*leaf).to_owned(),
-            largest_passing: of(leaf, |v| v == Verdict::Pass).into_iter().max(),
-            smallest_failing: of(leaf, |v| matches!(v, Verdict::Fail | Verdict::Hang)).into_iter().min(),
+            largest_passing: of(leaf, |v| v == Verdict::Pass).into_iter().max_by_key(|(value, _)| *value),
+            smallest_failing: of(leaf, |v| matches!(v, Verdict::Fail | Verdict::Hang))
+                .into_iter()
+                .min_by_key(|(value, _)| *value),
         })
         .collect()
 }
@@ -167,7 +164,11 @@ mod tests {
 
     #[test]
     fn the_edge_of_each_axis_is_named() {
-        let expected = Edge { leaf: "b".into(), largest_passing: Some(8), smallest_failing: Some(16) };
+        let expected = Edge {
+            leaf: "b".into(),
+            largest_passing: Some((8, "b=8 n=64".into())),
+            smallest_failing: Some((16, "b=16 n=64".into())),
+        };
         assert_eq!(edges(&three()), [expected]);
     }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use krepro::check::{Context, findings};
+use krepro::check::{Context, device, findings};
 use krepro::model::{Finding, Findings, Reproducer};
+use krepro::read::ptx::device_code;
 use serde::Deserialize;
 use toml::Value;
 
@@ -36,6 +37,16 @@ fn put(root: &mut Value, path: &str, value: Value) {
 
 /// What the checks say of the base with these values.
 pub fn run(set: &BTreeMap<String, Value>, repeat: Option<&Repeat>) -> Findings {
+    findings(&reproducer(set, repeat), &Context::default())
+}
+
+/// What the checks after a build say of the base with these values, when its kernel's PTX is `ptx`.
+#[allow(dead_code, reason = "not every test has PTX")]
+pub fn run_built(set: &BTreeMap<String, Value>, ptx: &str) -> Findings {
+    device(&reproducer(set, None), &device_code(ptx, "krepro_kernel"))
+}
+
+fn reproducer(set: &BTreeMap<String, Value>, repeat: Option<&Repeat>) -> Reproducer {
     let base = include_str!("../checks/base.toml");
     let mut value: Value = toml::from_str(base).expect("base.toml is TOML");
     for (path, new) in set {
@@ -44,8 +55,7 @@ pub fn run(set: &BTreeMap<String, Value>, repeat: Option<&Repeat>) -> Findings {
     if let Some(repeat) = repeat {
         put(&mut value, &repeat.path, Value::Array(vec![repeat.value.clone(); repeat.count]));
     }
-    let reproducer: Reproducer = value.try_into().expect("a reproducer");
-    findings(&reproducer, &Context::default())
+    value.try_into().expect("a reproducer")
 }
 
 /// All that a finding says.

@@ -94,6 +94,8 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
                 cluster_dims: None,
             },
             uses: vec![],
+            demands: vec![],
+            unknown_names: vec![],
         },
         instantiation: Instantiation {
             lines: vec![

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::model::{DescriptorSource, Emitted, Fact, Instantiation, ToolchainFacts};
 use crate::pipeline;
 use crate::read::assemble::{Facts, Overrides};
-use crate::read::{assemble, constant, instantiation, instruction, signature, site};
+use crate::read::{assemble, constant, demand, instantiation, instruction, name, signature, site};
 use crate::source::{Source, Spot};
 use crate::store::Folder;
 use crate::sys;
@@ -179,6 +179,8 @@ impl New {
             header: kernel.file.to_string(),
             include,
             uses: instruction::uses(&header),
+            demands: demand::demands(&headers),
+            unknown_names: name::unknown(&parsed, &headers),
             awaited: assemble::awaited(&expected, &found, &parsed),
             leaves: leaves
                 .iter()

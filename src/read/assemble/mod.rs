@@ -22,7 +22,7 @@ pub use terms::Evaluate;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{
     Awaited, CompileCommand, Contract, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature,
-    Reproducer, TensorMap, ToolchainFacts,
+    Reproducer, TensorMap, ToolchainFacts, UnknownName,
 };
 use crate::read::manifest::Manifest;
 use crate::source::{Source, Spot};
@@ -39,6 +39,10 @@ pub struct Facts<'a> {
     pub include: String,
     /// Instructions in its text that not every target has.
     pub uses: Vec<Fact<String>>,
+    /// Macros of which the headers demand one.
+    pub demands: Vec<Fact<Vec<String>>>,
+    /// Names of the emission that the headers do not have.
+    pub unknown_names: Vec<UnknownName>,
     /// The kernel's signature.
     pub signature: KernelSignature,
     /// The emitted text.
@@ -180,7 +184,14 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
         name: facts.name,
         scaffold: facts.manifest.name.clone(),
         descriptor_source: facts.descriptor_source,
-        kernel: KernelRef { header: facts.header, includes, signature: facts.signature, uses: facts.uses },
+        kernel: KernelRef {
+            header: facts.header,
+            includes,
+            signature: facts.signature,
+            uses: facts.uses,
+            demands: facts.demands,
+            unknown_names: facts.unknown_names,
+        },
         instantiation: facts.instantiation,
         leaves: facts.leaves,
         contract,
