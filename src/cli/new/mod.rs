@@ -166,8 +166,8 @@ impl New {
         }
         said.append(problems);
         let (manifest_source, manifest) = bundled::manifest(system, self.scaffold.as_deref(), &found.name)?;
-        if manifest.harness.emitted == Emitted::Unit && extent.source.bytes().len() == extent.span.range().len() {
-            parsed.lines = extent.text().lines().map(str::to_owned).collect();
+        if manifest.harness.emitted == Emitted::Unit && is_pasted(&emitter, &site) {
+            parsed.lines = emitter.text().lines().map(str::to_owned).collect();
         }
         let include = include::include(system, &kernel.file, &mut command);
         let folders = compile::include_folders(&command);
@@ -221,8 +221,7 @@ fn printed(
     problems: &mut Diagnostics,
 ) -> Option<(Instantiation, Spot)> {
     let select = instantiation::Select { kernel: Some(kernel.to_owned()), ..Default::default() };
-    let cpp = site::Language::of(emitter) == site::Language::Cpp;
-    if cpp && site.name.is_none() && !site::emits(emitter) {
+    if is_pasted(emitter, site) {
         let parsed = keep(instantiation::parse_text(emitter, &select), problems)?;
         return Some((parsed, Spot::new(emitter, 0..emitter.bytes().len())));
     }
@@ -230,6 +229,12 @@ fn printed(
     said.append(emission.warnings.clone());
     let parsed = keep(instantiation::parse(&emission, &select), problems)?;
     Some((parsed, emission.extent))
+}
+
+/// Whether the site is the printed text itself.
+fn is_pasted(emitter: &Arc<Source>, site: &Named) -> bool {
+    let cpp = site::Language::of(emitter) == site::Language::Cpp;
+    cpp && site.name.is_none() && !site::emits(emitter)
 }
 
 fn read_source(session: &Session<'_>, file: &Utf8Path) -> Result<Arc<Source>, Failure> {

@@ -131,7 +131,7 @@ fn l2_promotion(code: u64) -> &'static str {
     }
 }
 
-/// The C++ type of a descriptor's elements; bytes may hold any narrow type.
+/// The C++ type of a descriptor's elements; none for bytes, which hold any narrow type.
 pub(super) fn cxx_element(map: &TensorMap) -> &'static str {
     match map.data_type.as_str() {
         "CU_TENSOR_MAP_DATA_TYPE_FLOAT16" => "half_t",
@@ -139,6 +139,6 @@ pub(super) fn cxx_element(map: &TensorMap) -> &'static str {
         "CU_TENSOR_MAP_DATA_TYPE_FLOAT32" => "float",
         "CU_TENSOR_MAP_DATA_TYPE_TFLOAT32" => "tfloat32_t",
         "CU_TENSOR_MAP_DATA_TYPE_INT32" => "int32_t",
-        _ => "uint8_t",
+        _ => "",
     }
 }

@@ -21,8 +21,8 @@ pub use terms::Evaluate;
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{
-    Awaited, CompileCommand, Contract, DescriptorSource, Fact, InputFile, Instantiation, KernelRef, KernelSignature,
-    Reproducer, TensorMap, ToolchainFacts, UnknownName,
+    Awaited, CompileCommand, Contract, DescriptorSource, Emitted, Fact, InputFile, Instantiation, KernelRef,
+    KernelSignature, Origin, Reproducer, TensorMap, ToolchainFacts, UnknownName,
 };
 use crate::read::manifest::Manifest;
 use crate::source::{Source, Spot};
@@ -178,7 +178,12 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
     }
     let mut includes: Vec<String> = rule.map(|rule| rule.includes.clone()).unwrap_or_default();
     includes.extend(facts.manifest.harness.includes.iter().cloned());
-    includes.push(facts.include);
+    // A unit that defines its kernel needs no header.
+    let file = |origin: &Origin| origin.place().map(|place| place.file.clone());
+    let defined = file(&facts.signature.text.origin) == file(&facts.instantiation.kernel.origin);
+    if !(defined && facts.manifest.harness.emitted == Emitted::Unit) {
+        includes.push(facts.include);
+    }
     Ok(Reproducer {
         version: 1,
         name: facts.name,

@@ -249,7 +249,7 @@ fn pointee(parameter: &Parameter, facts: &Facts<'_>) -> Option<ElementType> {
 }
 
 /// C++ names of element types, unqualified.
-const ELEMENT_NAMES: [(&str, ElementType); 18] = [
+const ELEMENT_NAMES: [(&str, ElementType); 20] = [
     ("__nv_bfloat16", ElementType::Bf16),
     ("nv_bfloat16", ElementType::Bf16),
     ("bfloat16_t", ElementType::Bf16),
@@ -262,6 +262,8 @@ const ELEMENT_NAMES: [(&str, ElementType); 18] = [
     ("tfloat32_t", ElementType::Tf32),
     ("__nv_fp8_e4m3", ElementType::E4m3),
     ("float_e4m3_t", ElementType::E4m3),
+    ("fp8_e4_t", ElementType::E4m3),
+    ("fp8_e5_t", ElementType::E5m2),
     ("__nv_fp8_e5m2", ElementType::E5m2),
     ("float_e5m2_t", ElementType::E5m2),
     ("int8_t", ElementType::S8),
