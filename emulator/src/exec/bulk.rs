@@ -106,6 +106,8 @@ pub enum BulkOp {
         place: TilePlace,
         bar: u32,
         mask: Option<u32>,
+        /// `cta_group::2`: `bar` may be in the other CTA of the pair.
+        pair: bool,
     },
     TileStore {
         place: TilePlace,

@@ -149,9 +149,10 @@ impl Cluster<'_> {
                 let work = Work::Store { to, from, bytes, reduction: *reduction };
                 self.start(start(work, Awaited::Bulk))?;
             }
-            BulkOp::TileLoad { to, place: at, bar, mask } => {
+            BulkOp::TileLoad { to, place: at, bar, mask, pair } => {
                 let (map, coordinates) = place(at);
-                let work = Work::TileLoad { to: w(*to), map, coordinates, bar: w(*bar), mask: mask.map(w) };
+                let (mask, pair) = (mask.map(w), *pair);
+                let work = Work::TileLoad { to: w(*to), map, coordinates, bar: w(*bar), mask, pair };
                 self.start(start(work, Awaited::Barrier))?;
             }
             BulkOp::TileStore { place: at, from, reduction } => {

@@ -62,6 +62,8 @@ pub struct Mma {
     pub b: Box<[u32]>,
     /// Accumulator registers.
     pub c: Box<[u32]>,
+    /// 8-bit floats are multiplied as half-precision ones, as Hopper does.
+    pub as_halves: bool,
     /// Integer sums saturate.
     pub saturate: bool,
 }

@@ -72,12 +72,16 @@ pub enum TmemOp {
         instruction: u32,
         keep: u32,
         scales: Option<BlockScales>,
+        /// By two CTAs of a cluster.
+        pair: bool,
     },
     /// From shared memory (`from` is a descriptor, double), in order with the matrix instructions.
     Copy {
         rows: Rows,
         to: u32,
         from: u32,
+        /// In both CTAs of a pair, each from its own shared memory.
+        pair: bool,
     },
     /// An arrival once the matrix instructions before it are done; `mask` names CTAs.
     Commit {

@@ -31,6 +31,8 @@ pub(super) struct Product {
     pub(super) instruction: u32,
     pub(super) keep: bool,
     pub(super) scales: Option<Scales>,
+    /// Whether two CTAs share it.
+    pub(super) pair: bool,
 }
 
 /// Shape and element types of a product, checked.
@@ -39,6 +41,8 @@ struct Shape {
     scaling: Option<Scaling>,
     elements: [Element; 2],
     depth: usize,
+    /// Rows that each CTA holds.
+    m: usize,
 }
 
 /// The lane that holds row `row` of an accumulator with `m` rows.
@@ -68,7 +72,14 @@ impl Product {
         let of = |code: u32| element(self.kind, code).ok_or_else(|| self.unsupported("these operand types"));
         let elements = [of(instruction.types[0])?, of(instruction.types[1])?];
         let Instruction { m, n, accumulator, transposed, .. } = instruction;
-        let rows = if scaling.is_some() { &[128][..] } else { &[64, 128] };
+        let rows = match (self.pair, scaling) {
+            (true, _) => &[256][..],
+            (false, Some(_)) => &[128],
+            (false, None) => &[64, 128],
+        };
+        if self.pair && m == 128 {
+            return Err(self.unsupported("cta_group::2 and 128 rows"));
+        }
         if !rows.contains(&m) || !(8..=256).contains(&n) {
             return Err(Cause::Operand(format!("tcgen05.mma of {m} x {n} (descriptor {bits:#010x})")));
         }
@@ -84,18 +95,56 @@ impl Product {
         if self.a_in_tensor_memory && (small(0) || transposed[0]) {
             return Err(self.unsupported("these elements in tensor memory"));
         }
-        Ok(Shape { instruction, scaling, elements, depth: elements[0].depth() })
+        Ok(Shape { instruction, scaling, elements, depth: elements[0].depth(), m: if self.pair { m / 2 } else { m } })
     }
 }
 
 impl Cluster<'_> {
+    /// The CTAs that an operation of this CTA concerns.
+    pub(super) fn pair(&self, rank: usize, pair: bool) -> Result<std::ops::RangeInclusive<usize>, Cause> {
+        match pair {
+            false => Ok(rank..=rank),
+            true if rank | 1 < self.ctas.len() => Ok(rank & !1..=rank | 1),
+            true => Err(Cause::Operand(format!("cta_group::2 in a cluster of {} CTAs", self.ctas.len()))),
+        }
+    }
+
     /// Computes one product; `warp` and `pc` tell where it was started.
     pub(super) fn tensor_multiply(&mut self, rank: usize, warp: u32, pc: u32, product: &Product) -> Result<(), Cause> {
         let shape = product.shape()?;
-        let Shape { instruction: Instruction { m, n, negate, .. }, elements, depth, .. } = shape;
-        let raw = self.product_operands(rank, product, &shape)?;
+        let ranks = self.pair(rank, product.pair)?;
+        let descriptor = |bits: u64| Descriptor::blackwell(bits).ok_or_else(|| product.unsupported("this swizzle"));
+        let Shape { instruction: Instruction { n, transposed, .. }, elements, depth, m, .. } = shape;
+        // Each CTA of a pair holds its rows of A and its half of the columns of B.
+        let mut b = Vec::with_capacity(n * depth);
+        for rank in ranks.clone() {
+            let lines = n / ranks.clone().count();
+            b.extend(self.shared_operand(rank, descriptor(product.b)?, elements[1], !transposed[1], lines, depth)?);
+        }
+        for rank in ranks {
+            let a = if product.a_in_tensor_memory {
+                self.tensor_operand(rank, product.a as u32, m, depth, elements[0])?
+            } else {
+                self.shared_operand(rank, descriptor(product.a)?, elements[0], !transposed[0], m, depth)?
+            };
+            self.multiply_rows(rank, warp, pc, product, &shape, [&a, &b])?;
+        }
+        Ok(())
+    }
+
+    /// The rows of a product that one CTA holds, from raw elements line by line.
+    fn multiply_rows(
+        &mut self,
+        rank: usize,
+        warp: u32,
+        pc: u32,
+        product: &Product,
+        shape: &Shape,
+        raw: [&[u32]; 2],
+    ) -> Result<(), Cause> {
+        let Shape { instruction: Instruction { n, negate, .. }, elements, depth, m, .. } = *shape;
         if product.kind == Kind::I8 {
-            return self.multiply_integers(rank, product, &shape, &raw);
+            return self.multiply_integers(rank, product, shape, raw);
         }
         let decode = |i: usize| -> Vec<f32> {
             let sign = if negate[i] { -1.0 } else { 1.0 };
@@ -156,9 +205,9 @@ impl Cluster<'_> {
         rank: usize,
         product: &Product,
         shape: &Shape,
-        raw: &[Vec<u32>; 2],
+        raw: [&[u32]; 2],
     ) -> Result<(), Cause> {
-        let Shape { instruction: Instruction { m, n, saturate, .. }, elements, depth, .. } = *shape;
+        let Shape { instruction: Instruction { n, saturate, .. }, elements, depth, m, .. } = *shape;
         let decode = |i: usize| -> Vec<i64> { raw[i].iter().map(|&bits| elements[i].decode(bits) as i64).collect() };
         let [a, b] = [decode(0), decode(1)];
         let (lane, column) = place(product.d);
@@ -172,18 +221,6 @@ impl Cluster<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Raw elements of both operands, line by line.
-    fn product_operands(&mut self, rank: usize, product: &Product, shape: &Shape) -> Result<[Vec<u32>; 2], Cause> {
-        let Shape { instruction: Instruction { m, n, transposed, .. }, elements, depth, .. } = *shape;
-        let descriptor = |bits: u64| Descriptor::blackwell(bits).ok_or_else(|| product.unsupported("this swizzle"));
-        let a = if product.a_in_tensor_memory {
-            self.tensor_operand(rank, product.a as u32, m, depth, elements[0])?
-        } else {
-            self.shared_operand(rank, descriptor(product.a)?, elements[0], !transposed[0], m, depth)?
-        };
-        Ok([a, self.shared_operand(rank, descriptor(product.b)?, elements[1], !transposed[1], n, depth)?])
     }
 
     fn shared_operand(

@@ -164,8 +164,8 @@ fn tensor_work(warp: &Warp, op: &TmemOp, lane: usize) -> Option<Work> {
     let (w, d) = (|register| warp.registers.word(register, lane), |register| warp.registers.double(register, lane));
     Some(match *op {
         TmemOp::Commit { bar, mask } => Work::Commit { bar: w(bar), mask: mask.map(w) },
-        TmemOp::Copy { rows, to, from } => Work::CopyRows { rows, to: w(to), from: d(from) },
-        TmemOp::Multiply { kind, d: to, a, a_in_tensor_memory, b, instruction, keep, scales } => {
+        TmemOp::Copy { rows, to, from, pair } => Work::CopyRows { rows, to: w(to), from: d(from), pair },
+        TmemOp::Multiply { kind, d: to, a, a_in_tensor_memory, b, instruction, keep, scales, pair } => {
             Work::Multiply(Product {
                 kind,
                 d: w(to),
@@ -175,6 +175,7 @@ fn tensor_work(warp: &Warp, op: &TmemOp, lane: usize) -> Option<Work> {
                 instruction: w(instruction),
                 keep: warp.registers.p[keep as usize] >> lane & 1 != 0,
                 scales: scales.map(|scales| Scales { at: scales.at.map(w), block: scales.block }),
+                pair,
             })
         }
         _ => return None,

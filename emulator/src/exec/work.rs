@@ -45,6 +45,8 @@ pub(super) enum Work {
         coordinates: Vec<i32>,
         bar: u32,
         mask: Option<u32>,
+        /// The barrier of each CTA's pair is the one with the parity of `bar`.
+        pair: bool,
     },
     Multiply(Product),
     /// Shared to tensor memory; `from` is a descriptor.
@@ -52,6 +54,7 @@ pub(super) enum Work {
         rows: Rows,
         to: u32,
         from: u64,
+        pair: bool,
     },
     /// An arrival when the products before it are done.
     Commit {
@@ -185,7 +188,11 @@ impl Cluster<'_> {
         self.effect = true;
         match &pending.work {
             Work::Multiply(product) => self.tensor_multiply(pending.rank, pending.warp, pending.pc, product)?,
-            Work::CopyRows { rows, to, from } => self.copy_rows(pending.rank, *rows, *to, *from)?,
+            Work::CopyRows { rows, to, from, pair } => {
+                for rank in self.pair(pending.rank, *pair)? {
+                    self.copy_rows(rank, *rows, *to, *from)?;
+                }
+            }
             Work::Commit { bar, mask } => {
                 for (_, bar) in targets(0, *bar, *mask) {
                     self.mbarrier_arrive(bar, 1, 0, false)?;
@@ -225,13 +232,16 @@ impl Cluster<'_> {
                     Some((kind, of)) => self.reduce(*kind, *of, *to, &buffer)?,
                 }
             }
-            Work::TileLoad { to, map, coordinates, bar, mask } => {
+            Work::TileLoad { to, map, coordinates, bar, mask, pair } => {
                 let map = self.tensor_map(*map)?;
                 let tile = Tile::new(&map, coordinates).map_err(Cause::Operand)?;
-                for (to, bar) in targets(*to, *bar, *mask) {
+                for (to, mut own) in targets(*to, *bar, *mask) {
                     self.fill_tile(&tile, to)?;
+                    if *pair && mask.is_some() {
+                        own = own & !(1 << 24) | *bar & 1 << 24;
+                    }
                     let text = || describe("load", &map, coordinates, &tile, to);
-                    self.mbarrier_complete(bar, tile.bytes(), text)?;
+                    self.mbarrier_complete(own, tile.bytes(), text)?;
                 }
             }
             Work::Cancel { to, bar, mask } => {

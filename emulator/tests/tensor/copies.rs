@@ -230,7 +230,6 @@ ret;
 fn unknown_forms_say_where_they_are() {
     for (line, instruction) in [
         "tcgen05.mma.sp.cta_group::1.kind::f16 [%r0], %d0, %d0, [%r0], %r0, %p;",
-        "tcgen05.mma.cta_group::2.kind::f16 [%r0], %d0, %d0, %r0, %p;",
         "tcgen05.mma.ws.cta_group::1.kind::f16 [%r0], %d0, %d0, %r0, %p;",
         "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [%r0], %d0, %d0, %r0, [%r0], [%r0], %p;",
         "tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {%r1}, [%r0];",

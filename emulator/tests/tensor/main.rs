@@ -8,6 +8,7 @@ mod copies;
 mod lab;
 mod layout;
 mod mma;
+mod pair;
 mod stale_rows;
 mod tcgen05;
 mod wgmma;

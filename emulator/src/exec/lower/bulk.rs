@@ -143,7 +143,7 @@ impl<'a> Lower<'a> {
                 };
                 let (to, bar) = (self.shared_address(frame, to)?, self.shared_address(frame, bar)?);
                 let place = self.tile_place(frame, from)?;
-                self.bulk_op(BulkOp::TileLoad { to, place, bar, mask })
+                self.bulk_op(BulkOp::TileLoad { to, place, bar, mask, pair: opcode.has("cta_group::2") })
             }
             [to, from, ..] if opcode.has("tensor") => {
                 let reduction = if reduces { kind(opcode) } else { None };

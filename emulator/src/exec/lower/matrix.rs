@@ -137,7 +137,10 @@ impl<'a> Lower<'a> {
             return unknown(opcode.text);
         }
         let saturate = opcode.has("satfinite");
+        let narrow = matches!(left, Element::E4M3 | Element::E5M2);
+        let as_halves = narrow && self.module.target.starts_with("sm_90");
         self.matrix_op(MatrixOp::Mma(Mma {
+            as_halves,
             k,
             elements: [left, right],
             accumulator,

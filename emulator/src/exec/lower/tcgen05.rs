@@ -9,9 +9,8 @@ use crate::ptx::{Class, Operand};
 
 impl<'a> Lower<'a> {
     pub(super) fn tcgen05(&mut self, frame: &Frame<'a>, opcode: &Opcode, operands: &[Operand]) -> Lowered<()> {
-        if opcode.has("cta_group::2") {
-            return unknown(opcode.text);
-        }
+        // Both CTAs of a pair allocate and release for themselves, so only products and copies differ.
+        let pair = opcode.has("cta_group::2");
         let op = match (opcode.part(0), operands) {
             ("alloc", [to, columns]) => {
                 TmemOp::Allocate { to: self.shared_address(frame, to)?, columns: self.word(frame, columns, false)? }
@@ -39,7 +38,8 @@ impl<'a> Lower<'a> {
             }
             ("cp", [to, from]) => {
                 let Some(rows) = copied_rows(opcode) else { return unknown(opcode.text) };
-                TmemOp::Copy { rows, to: self.word(frame, bracketed(to), false)?, from: self.double(frame, from)? }
+                let (to, from) = (self.word(frame, bracketed(to), false)?, self.double(frame, from)?);
+                TmemOp::Copy { rows, to, from, pair }
             }
             ("ld", [values, place]) => self.tcgen05_move(frame, opcode, values, place, None)?,
             ("ld", [values, place, Operand::Integer(split)]) => {
@@ -151,6 +151,7 @@ impl<'a> Lower<'a> {
             instruction: self.word(frame, instruction, false)?,
             keep: self.predicate(frame, keep)?,
             scales,
+            pair: opcode.has("cta_group::2"),
         })
     }
 
