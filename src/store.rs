@@ -66,6 +66,33 @@ impl Folder {
 }
 
 impl Folder {
+    /// Refuses to write a new record, and copies of what was read, over what a person edited or put there.
+    ///
+    /// # Errors
+    /// The files, each with what to do; a file error.
+    pub fn refuse_foreign(&self, system: &dyn System, copies: &[&str]) -> Result<(), Trouble> {
+        let mut problems = Diagnostics::new();
+        let record = self.file(RECORD);
+        if system.is_file(&record) {
+            let bytes = system.read(&record).map_err(Trouble::File)?;
+            if is_as_rendered(&String::from_utf8_lossy(&bytes)) != Some(true) {
+                problems.push(
+                    Diagnostic::error("K-EDITED", format!("{record} was edited by hand and is kept")).help(
+                        "`krepro render` writes the .cu from it; or move it away, or choose another folder with -o",
+                    ),
+                );
+            }
+        } else {
+            for path in copies.iter().map(|name| self.file(name)).filter(|path| system.is_file(path)) {
+                problems.push(
+                    Diagnostic::error("K-EDITED", format!("{path} is there, and the folder is no reproducer's"))
+                        .help("choose another folder with -o"),
+                );
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Trouble::Input(problems)) }
+    }
+
     /// Refuses when a person changed a file that rendering would write again.
     ///
     /// # Errors

@@ -92,6 +92,10 @@ impl New {
         String::from_utf8(output.stderr).expect("text")
     }
 
+    fn path(&self, name: &str) -> PathBuf {
+        self.output.join(name)
+    }
+
     fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.output.join(name)).expect("a file")
     }
@@ -119,7 +123,31 @@ fn a_new_reproducer_is_the_same_bytes_twice_and_reads_back_equal() {
     let text = first.read("repro.toml");
     let record =
         krepro::read::record::parse(&krepro::source::Source::new("repro.toml", text.clone())).expect("a record");
-    assert_eq!(record.to_toml().expect("text"), text);
+    assert_eq!(krepro::render::sealed(&record.to_toml().expect("text"), "#"), text);
+}
+
+#[test]
+fn an_edited_record_and_files_of_others_are_kept() {
+    let new = New::sm90();
+    new.made();
+    new.made();
+    let record = new.path("repro.toml");
+    let edited = fs_err::read_to_string(&record).unwrap().replace("padding_zero = { value = false", "padding_zero = { value = true");
+    fs_err::write(&record, &edited).unwrap();
+    let again = new.run();
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert_eq!(again.status.code(), Some(2), "{said}");
+    assert!(said.contains("repro.toml was edited by hand and is kept"), "{said}");
+    assert_eq!(fs_err::read_to_string(&record).unwrap(), edited);
+
+    let other = New::sm90();
+    fs_err::create_dir_all(other.path("inputs")).unwrap();
+    fs_err::write(other.path("inputs/site.txt"), "mine").unwrap();
+    let refused = other.run();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("the folder is no reproducer's"), "{said}");
+    assert_eq!(fs_err::read_to_string(other.path("inputs/site.txt")).unwrap(), "mine");
 }
 
 #[test]

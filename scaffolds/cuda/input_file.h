@@ -60,8 +60,9 @@ inline double npy_number(const unsigned char* at, const Npy& npy) {
   return npy.kind == 'i' ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
 }
 
-// Raw storage codes in (row, column) order, as a `file` fill takes them. Numbers are rounded once to the operand's type;
-// unsigned, boolean and void entries of the storage width are bit patterns (numpy has no bf16 and no fp8).
+// Raw storage codes in (row, column) order, as a `file` fill takes them. Floats are rounded once to the operand's type, integers only
+// to integer types; unsigned, boolean and void entries of the storage width are bit patterns (numpy has no bf16 and no fp8). What
+// the kernel wrote is never rounded.
 inline std::vector<unsigned char> read_input(const Operand& operand, const std::string& path) {
   const Format& format = format_of(operand.element);
   const std::uint64_t count = operand.rows * operand.columns;
@@ -104,7 +105,7 @@ inline std::vector<unsigned char> read_input(const Operand& operand, const std::
     for (const std::uint64_t extent : npy.shape) has += (has.empty() ? "" : " x ") + std::to_string(extent);
     throw BadInput(path + ": the shape is " + has + ", but " + what + " is wanted");
   }
-  const bool number = npy.kind == 'f' || npy.kind == 'i' || (npy.kind == 'u' && format.mantissa < 0);
+  const bool number = npy.kind == 'f' || (format.mantissa < 0 && (npy.kind == 'i' || npy.kind == 'u'));
   const bool raw = !number && (npy.kind == 'u' || npy.kind == 'V' || npy.kind == 'b') && npy.width * 8 == format.bits;
   if (!raw && (!number || npy.width == 0 || npy.width > 8 || (npy.kind == 'f' && npy.width == 1))) {
     throw BadInput(path + ": entries of type " + npy.kind + std::to_string(npy.width) + " cannot be " + format.name +
@@ -112,12 +113,13 @@ inline std::vector<unsigned char> read_input(const Operand& operand, const std::
   }
   if (bytes.size() - npy.data != elements * npy.width) throw BadInput(path + ": the data do not fit the shape (cut off?)");
   std::vector<unsigned char> codes(bytes_of(operand.element, count));
+  Narrowing narrowing(operand, file, operand.role == Role::out);
   for (std::uint64_t row = 0; row < operand.rows; ++row) {
     for (std::uint64_t column = 0; column < operand.columns; ++column) {
       const std::uint64_t index = row * operand.columns + column;
       const std::uint64_t at = npy.fortran ? column * operand.rows + row : index;
       const unsigned char* entry = bytes.data() + npy.data + at * npy.width;
-      const std::uint64_t code = raw ? load_code(entry, format.bits, 0) : encode(format, npy_number(entry, npy));
+      const std::uint64_t code = raw ? load_code(entry, format.bits, 0) : narrowing.code(npy_number(entry, npy), index);
       store_code(codes.data(), format.bits, index, code);
     }
   }

@@ -23,6 +23,22 @@ struct Options {
     }
     return false;
   }
+
+  // Real values are only looked at by the rung `real`, and production's output says something of all of its inputs only.
+  void check_real(const Problem& problem) const {
+    if (!has_inputs() && observed.empty()) return;
+    if (!rungs.empty() && std::find(rungs.begin(), rungs.end(), "real") == rungs.end()) {
+      throw BadInput("--input and --observed belong to the rung `real`, which --rung leaves out: add --rung real");
+    }
+    if (observed.empty()) return;
+    std::string missing;
+    for (std::size_t i = 0; i < problem.operand_count; ++i) {
+      const Role role = problem.operands[i].role;
+      if (role == Role::out || !inputs[static_cast<std::size_t>(role)].empty()) continue;
+      missing += std::string(missing.empty() ? "" : " ") + "--input " + role_name(role) + "=FILE";
+    }
+    if (!missing.empty()) throw BadInput("--observed needs all the inputs that led to it; add " + missing);
+  }
 };
 
 inline const char* usage() {
@@ -62,7 +78,9 @@ inline Options parse_options(const Problem& problem, int count, char** words) {
         throw BadInput("--input " + text + ": this kernel has no operand `" + text.substr(0, equals) + "`");
       }
       if (role == Role::out) throw BadInput("--input out=...: the output is compared with --observed FILE");
-      options.inputs[static_cast<std::size_t>(role)] = text.substr(equals + 1);
+      std::string& input = options.inputs[static_cast<std::size_t>(role)];
+      if (!input.empty()) throw BadInput("--input " + text + ": a second file for `" + role_name(role) + "`");
+      input = text.substr(equals + 1);
     } else if (name == "--deadline") {
       const std::string text = value();
       char* end = nullptr;
@@ -83,7 +101,7 @@ inline Options parse_options(const Problem& problem, int count, char** words) {
     }
   }
   if (options.plan.empty() != options.observations.empty()) throw BadInput("--plan and --observations belong together");
-  if (!options.observed.empty() && !options.has_inputs()) throw BadInput("--observed needs the inputs that led to it: --input ROLE=FILE");
+  options.check_real(problem);
   return options;
 }
 

@@ -1,9 +1,47 @@
 // Tensors in .safetensors files: eight bytes of length, a JSON header, data. FILE#NAME names a tensor of several.
 #pragma once
 
+#include <cmath>
+#include <cstdio>
+
 #include "storage.h"
 
 namespace krepro {
+
+// Production's own values are numbers of the operand's type: one that does not fit is another tensor's, or another unit's.
+class Narrowing {
+ public:
+  Narrowing(const Operand& operand, const std::string& file, bool strict) : operand_(operand), file_(file), strict_(strict) {}
+
+  std::uint64_t code(double value, std::uint64_t index) {
+    const Format& format = format_of(operand_.element);
+    const std::uint64_t code = encode(format, value);
+    const double back = decode(format, code);
+    if (is_nan(value) || back == value) return code;
+    const bool far = !is_finite(back) || std::fabs(value) > std::fabs(decode(format, format.largest << format.shift));
+    if (is_finite(value) && (far || strict_)) {
+      throw BadInput(file_ + ": " + std::to_string(value) + " at (" + std::to_string(index / operand_.columns) + ", " +
+                     std::to_string(index % operand_.columns) + ") is no " + format.name + (far ? ": it is out of range" : "") +
+                     "; save the tensor that the kernel gets, in its own type");
+    }
+    ++rounded_;
+    return code;
+  }
+
+  // Said on standard error, since the report is about other values then.
+  ~Narrowing() {
+    if (rounded_ == 0) return;
+    std::fprintf(stderr, "note: %s: %llu of %llu values were rounded to %s; production's own dump would not need it\n", file_.c_str(),
+                 static_cast<unsigned long long>(rounded_), static_cast<unsigned long long>(operand_.rows * operand_.columns),
+                 format_of(operand_.element).name);
+  }
+
+ private:
+  const Operand& operand_;
+  const std::string& file_;
+  bool strict_;
+  std::uint64_t rounded_ = 0;
+};
 
 struct StoredTensor {
   std::string name;
@@ -190,10 +228,11 @@ inline std::vector<unsigned char> read_safetensors(const Operand& operand, const
     throw BadInput(what + " " + has + ", but its data_offsets span " + std::to_string(size) + " bytes");
   }
   std::vector<unsigned char> codes(bytes_of(operand.element, count));
+  Narrowing narrowing(operand, path, operand.role == Role::out);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t code = load_code(data, stored.bits, i);
     const bool same = stored.bits == format.bits && stored.mantissa == format.mantissa && stored.sign == format.sign;
-    store_code(codes.data(), format.bits, i, same ? code : encode(format, decode(stored, code)));
+    store_code(codes.data(), format.bits, i, same ? code : narrowing.code(decode(stored, code), i));
   }
   return codes;
 }

@@ -1,6 +1,8 @@
 // A tensor in host memory as it lies on the device: guard, data with its gaps, guard.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "plan.h"
@@ -8,6 +10,8 @@
 namespace krepro {
 
 inline std::vector<unsigned char> read_bytes(const std::string& path) {
+  struct stat about;
+  if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) throw BadInput(path + ": it is no regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw BadInput(path + ": cannot be opened");
   std::vector<unsigned char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

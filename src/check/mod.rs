@@ -6,6 +6,7 @@
 mod alignment;
 mod built;
 mod bytes;
+mod consistency;
 mod descriptor;
 mod device;
 mod encoding;
@@ -65,6 +66,7 @@ pub fn check(reproducer: Reproducer, context: &Context<'_>) -> Result<Checked, B
 pub fn findings(reproducer: &Reproducer, context: &Context<'_>) -> Findings {
     let mut out = Findings::default();
     let targets = reproducer.compile.targets();
+    consistency::check(reproducer, &mut out);
     template::check(reproducer, &mut out);
     parameter::check(reproducer, &mut out);
     for pair in &reproducer.descriptors {

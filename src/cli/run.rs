@@ -63,6 +63,10 @@ pub struct Run {
     backend: BackendChoice,
 }
 
+fn given(inputs: &[(String, Utf8PathBuf)], role: &str) -> bool {
+    inputs.iter().any(|(given, _)| given == role)
+}
+
 /// `--backend`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum BackendChoice {
@@ -114,6 +118,7 @@ impl Run {
         let folder = Folder::new(&self.dir);
         let inputs = self.inputs()?;
         let (_, reproducer) = folder.load(session.system)?;
+        self.check_real(&reproducer, &inputs)?;
         let found = pipeline::findings(&reproducer);
         if found.refuses() {
             return Err(super::refusal(pipeline::Stop::Refused(Box::new((reproducer, found)))));
@@ -144,6 +149,9 @@ impl Run {
                 Ending::Code(code) => Some(code),
                 _ => None,
             },
+            chosen: self.rung.clone(),
+            production_inputs: reproducer.inputs_of_launch().all(|role| given(&inputs, role.name())),
+            assumed_launch: reproducer.assumed_launch(),
         };
         let judged = judge::ladder(&reproducer.contract, &found, &lines.events, self.claim, &context);
         let answer = judged.map_err(|reason| Failure {
@@ -175,8 +183,48 @@ impl Run {
             let tried = run::Start { overall: tools::limit(ran.elapsed), ..start.clone() };
             tools::sanitized(session, &self.sanitize, found.as_ref(), &tried, &folder.file("build"), answer)?
         };
-        self.print(session, &answer, &lines.foreign)?;
+        self.print(session, &answer, &lines.foreign, &ran.messages)?;
         Ok(Exit::from(&answer.outcome))
+    }
+
+    /// Real values are only looked at by the rung `real`, and production's output says something of all of its inputs only.
+    fn check_real(&self, reproducer: &Reproducer, inputs: &[(String, Utf8PathBuf)]) -> Result<(), Failure> {
+        let mut problems = Diagnostics::new();
+        if (self.observed.is_some() || !inputs.is_empty())
+            && !self.rung.is_empty()
+            && !self.rung.iter().any(|rung| rung == "real")
+        {
+            problems.push(
+                Diagnostic::error(
+                    "K-OPTION",
+                    "--input and --observed belong to the rung `real`, which --rung leaves out",
+                )
+                .help("add --rung real, or leave --rung out"),
+            );
+        }
+        let missing: Vec<String> = reproducer
+            .inputs_of_launch()
+            .filter(|role| !given(inputs, role.name()))
+            .map(|role| format!("--input {role}=FILE"))
+            .collect();
+        if self.observed.is_some() && !missing.is_empty() {
+            problems.push(
+                Diagnostic::error("K-OPTION", "--observed needs all the inputs that led to that output")
+                    .because(
+                        "an input that is not given is filled with other values, and any output is wrong for those",
+                    )
+                    .help(format!("add {}", missing.join(" "))),
+            );
+        }
+        for (index, (role, _)) in inputs.iter().enumerate() {
+            if given(&inputs[..index], role) {
+                problems.push(
+                    Diagnostic::error("K-OPTION", format!("--input {role} is given twice"))
+                        .help("leave one of them out"),
+                );
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Failure::input(problems)) }
     }
 
     /// A hang would end the probes too; on the CPU they are slow, and run only when asked for.
@@ -194,10 +242,22 @@ impl Run {
         }
     }
 
-    fn print(&self, session: &mut Session<'_>, answer: &Answer, foreign: &[String]) -> Result<(), Failure> {
+    fn print(
+        &self,
+        session: &mut Session<'_>,
+        answer: &Answer,
+        foreign: &[String],
+        messages: &str,
+    ) -> Result<(), Failure> {
         if session.global.json {
-            session.print_json(&json!({ "version": 1, "answer": report::json(answer), "printed": foreign }))?;
+            let notes: Vec<&str> = messages.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+            session.print_json(
+                &json!({ "version": 1, "answer": report::json(answer), "printed": foreign, "notes": notes }),
+            )?;
             return Ok(());
+        }
+        for line in messages.lines().filter(|line| line.starts_with("note: ")) {
+            writeln!(session.err(), "{line}")?;
         }
         for line in foreign {
             writeln!(session.err(), "the kernel printed: {line}")?;

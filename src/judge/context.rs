@@ -27,11 +27,25 @@ pub struct Context {
     pub type_descriptors: Vec<String>,
     /// The executable's exit code; none when a signal ended it.
     pub exit: Option<i32>,
+    /// Only these rungs were asked for; all when empty.
+    pub chosen: Vec<String>,
+    /// Whether production's own values were given for every input.
+    pub production_inputs: bool,
+    /// Launch facts behind which stands no more than an assumption, with the reason.
+    pub assumed_launch: Vec<(String, String)>,
 }
 
 impl Default for Context {
     fn default() -> Self {
-        Context { backend: Backend::Gpu, arch_validated: true, type_descriptors: vec![], exit: Some(0) }
+        Context {
+            backend: Backend::Gpu,
+            arch_validated: true,
+            type_descriptors: vec![],
+            exit: Some(0),
+            chosen: vec![],
+            production_inputs: false,
+            assumed_launch: vec![],
+        }
     }
 }
 

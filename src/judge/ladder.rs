@@ -284,6 +284,16 @@ impl Case<'_> {
             }
         }
         let evidence = self.failures();
+        // A launch with too little shared memory, in another cluster or with other threads crashes a right kernel.
+        if !self.crashes.is_empty() && !self.context.assumed_launch.is_empty() {
+            confounds.extend(self.context.assumed_launch.iter().map(|(field, why)| {
+                confound(
+                    "assumed_field",
+                    format!("{field} is assumed ({why}), and a launch that is not production's can crash"),
+                )
+            }));
+            rests_on_facts = false;
+        }
         if !rests_on_facts {
             return (Outcome::Draft { confounds }, evidence);
         }
@@ -313,7 +323,7 @@ impl Case<'_> {
             return (draft("predicted", text), evidence);
         }
         let Some(claim) = self.claim else { return (Outcome::NotReproduced, evidence) };
-        match against(claim, self.contract, &self.rungs) {
+        match against(claim, self.contract, &self.rungs, self.context) {
             Against::Contradicted(text) => {
                 let mut all = vec![text];
                 all.extend(evidence);

@@ -65,11 +65,63 @@ fn no_claim_and_no_failure_is_not_reproduced_and_never_refuted() {
 
 #[test]
 fn a_claim_that_the_figures_contradict_is_refuted() {
-    for claim in ["ratio=10", "nan", "hang", "rel_l2=0.3", "zeros=0.5"] {
-        let answer = judge(&contract(), clean(), Some(claim.parse().unwrap()));
+    let given = Context { production_inputs: true, ..context(0) };
+    for claim in ["ratio=10", "nan", "rel_l2=0.3", "max_abs=30000", "zeros=0.5"] {
+        let mut rungs = clean();
+        rungs.push(rung("real", 0));
+        let parsed = Some(claim.parse().unwrap());
+        let answer = ladder(&contract(), &Findings::default(), &events(rungs), parsed, &given).unwrap();
         assert_eq!(answer.outcome, Outcome::Refuted { what: claim.to_owned() }, "{claim}");
         assert_eq!(exit(&answer), Exit::Success);
     }
+}
+
+#[test]
+fn what_depends_on_productions_values_is_not_refuted_by_other_values() {
+    for claim in ["nan", "rel_l2=0.3", "max_abs=30000", "zeros=0.5"] {
+        let answer = judge(&contract(), clean(), Some(claim.parse().unwrap()));
+        assert_eq!(answer.outcome, Outcome::NotReproduced, "{claim}");
+        assert!(answer.notes.iter().any(|n| n.contains("give all of them with --input")), "{:?}", answer.notes);
+    }
+    let ratio = judge(&contract(), clean(), Some(Claim::Ratio(10.0)));
+    assert_eq!(ratio.outcome, Outcome::Refuted { what: "ratio=10".to_owned() });
+    let hang = judge(&contract(), clean(), Some(Claim::Hang));
+    assert_eq!(hang.outcome, Outcome::NotReproduced);
+}
+
+#[test]
+fn a_part_of_the_ladder_refutes_nothing() {
+    let part = Context { chosen: vec!["ones".into()], production_inputs: true, ..context(0) };
+    for claim in ["ratio=10", "nan", "hang", "rel_l2=0.3"] {
+        let events = events(vec![rung("ones", 0)]);
+        let answer = ladder(&contract(), &Findings::default(), &events, Some(claim.parse().unwrap()), &part).unwrap();
+        assert_eq!(answer.outcome, Outcome::NotReproduced, "{claim}");
+        assert!(answer.notes.iter().any(|n| n.contains("needs the whole ladder")), "{:?}", answer.notes);
+    }
+}
+
+#[test]
+fn a_crash_under_an_assumed_launch_is_a_draft_that_names_the_fact() {
+    let crash = || {
+        let mut list = events(vec![]);
+        list.pop();
+        list.push(Event::CudaError {
+            call: "cudaDeviceSynchronize".into(),
+            code: 700,
+            name: "cudaErrorIllegalAddress".into(),
+            text: "an illegal memory access was encountered".into(),
+            rung: "ones".into(),
+        });
+        list.push(Event::End { exit: 1, passed: 0, failed: 0, skipped: 0 });
+        list
+    };
+    let assumed = vec![("launch.shared_memory".to_owned(), "nothing says it".to_owned())];
+    let guessed = Context { assumed_launch: assumed, ..context(1) };
+    let answer = ladder(&contract(), &Findings::default(), &crash(), None, &guessed).unwrap();
+    let Outcome::Draft { confounds } = &answer.outcome else { panic!("{answer:?}") };
+    assert!(confounds[0].text.starts_with("launch.shared_memory is assumed (nothing says it)"));
+    let known = ladder(&contract(), &Findings::default(), &crash(), None, &context(1)).unwrap();
+    assert_eq!(known.outcome, Outcome::Reproduced { verdict: None });
 }
 
 #[test]

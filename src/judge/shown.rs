@@ -89,6 +89,11 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
     let fails = |family: &str| others.iter().any(|r| r.family() == family && r.failed());
     let place = format!("{}{}", structure(rung, metrics), place(rung));
     let of = format!("{wrong} of {} elements", metrics.elements);
+    if metrics.non_finite > 0 && rung.family() != "padding" {
+        let whose = if rung.family() == "real" { ": an overflow, or values that production's inputs hold" } else { "" };
+        shown.say(None, format!("`{name}`: {of} are wrong, {} are NaN or infinite{whose}{place}", metrics.non_finite));
+        return;
+    }
     if metrics.non_finite > 0 && !contract.padding_zero.value {
         shown.say(
             Stage::OperandLoad,
@@ -113,7 +118,7 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
         },
         "one_hot" if passes("ones") => shown.say(
             Stage::OperandLoad,
-            format!("`{name}`: {of} are wrong while the count is right: an element of a or b is taken from a wrong place{place}"),
+            format!("`{name}`: {of} are wrong while the count is right, as when an element of a or b is taken from a wrong place{place}"),
         ),
         "one_hot" => shown.say(Stage::OperandLoad, format!("`{name}`: {of} are wrong{place}")),
         "padding" if passes("integers") => shown.say(
@@ -132,7 +137,7 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
             );
         }
         "integers" => shown.say(None, format!("`{name}`: {of} are wrong in exact arithmetic{place}")),
-        _ if !metrics.exact && !fails("integers") && !fails("ones") && !fails("one_hot") => shown.say(
+        _ if !metrics.exact && metrics.rel_l2.0 > metrics.rel_l2_floor.0 && !fails("integers") && !fails("ones") && !fails("one_hot") => shown.say(
             Stage::MmaAccumulate,
             format!(
                 "`{name}`: only inexact arithmetic fails: relative L2 {:.2e} where rounding alone gives {:.2e}, worst element {:.3} \

@@ -31,6 +31,7 @@ pub enum OutputRole {
 
 /// The tiling, where it could be read; zero where not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tile {
     /// Rows (m) of a CTA's tile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,6 +52,7 @@ pub struct Tile {
 
 /// `out[m, n] = epilogue(sum over k of a[m, k] · b[n, k])`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Contract {
     /// Rows of the output.
     pub m: Fact<u64>,

@@ -69,7 +69,7 @@ impl ElementType {
 
     /// Bytes that `elements` of this type take, rounded up to whole bytes.
     pub fn bytes(self, elements: u64) -> u64 {
-        (elements * u64::from(self.bits())).div_ceil(8)
+        elements.saturating_mul(u64::from(self.bits())).div_ceil(8)
     }
 
     /// Significant bits of a floating type, the hidden one included; `None` for integers.

@@ -17,6 +17,7 @@ pub enum Emitted {
 /// `buffers.map("NAME")` (a `CUtensorMap const&` of a descriptor), `buffers.map_on_device("NAME")` (a `CUtensorMap*` in
 /// global memory) and `buffers.workspace()`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HarnessText {
     /// What the instantiation's lines are.
     #[serde(default)]

@@ -27,6 +27,7 @@ impl LaunchKind {
 
 /// Launch facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Launch {
     /// What is launched.
     pub kind: Fact<LaunchKind>,

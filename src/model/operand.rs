@@ -112,6 +112,7 @@ impl Layout {
 /// (m, 0) for `scale_a`, (n, 0) for `scale_b`, (0, 0) for `alpha`, `beta` and `zero_point`. With [`Major::K`] (and for all roles but a and b) element
 /// (r, c) lies at `r · ld + c`; with [`Major::Mn`] at `c · ld + r`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Operand {
     /// What it is.
     pub role: Fact<Role>,

@@ -10,6 +10,7 @@ const HEADER: &str = "\
 # A krepro reproducer. Edit it and run `krepro render DIR` to write the .cu and build.sh again.
 # Every value says where it is from: transcribed (a byte-equal slice), read (computed from an expression), given (said by you),
 # assumed (nobody said it: a rung that fails only under it gives a draft). After an edit write from = \"given\", by = \"edit\".
+# [leaves] and [[inputs]] only record what was read: for another instantiation run `krepro new` again.
 
 ";
 

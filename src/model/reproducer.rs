@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Awaited, CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, HarnessText, Instantiation,
-    KernelSignature, Launch,
+    KernelSignature, Launch, Origin, Role,
 };
 use crate::source::Place;
 
 /// A copy under `inputs/` of something that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct InputFile {
     /// `site`, `header`, `manifest` or `log`.
     pub what: String,
@@ -25,6 +26,7 @@ pub struct InputFile {
 
 /// Which kernel, and how its header is included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelRef {
     /// The header as the user named it.
     pub header: String,
@@ -53,8 +55,36 @@ pub struct UnknownName {
     pub near: Vec<String>,
 }
 
+impl Reproducer {
+    /// Launch facts that nobody said and without which a right kernel can crash, with the reason of the assumption. A cluster matters
+    /// only to a header that uses one.
+    pub fn assumed_launch(&self) -> Vec<(String, String)> {
+        let launch = &self.launch;
+        let clusters =
+            self.kernel.uses.iter().any(|used| used.value.contains("cluster") || used.value.contains("multicast"));
+        let facts = [("launch.threads", &launch.threads), ("launch.shared_memory", &launch.shared_memory)].into_iter();
+        let grid = launch.grid.iter().map(|fact| ("launch.grid", fact));
+        let cluster = launch.cluster.iter().filter(|_| clusters).map(|fact| ("launch.cluster", fact));
+        let mut list: Vec<(String, String)> = Vec::new();
+        for (name, fact) in facts.chain(grid).chain(cluster) {
+            if let Origin::Assumed { why } = &fact.origin
+                && !list.iter().any(|(known, _)| known == name)
+            {
+                list.push((name.to_owned(), why.clone()));
+            }
+        }
+        list
+    }
+
+    /// Roles that a launch reads: every operand but the output.
+    pub fn inputs_of_launch(&self) -> impl Iterator<Item = Role> {
+        self.contract.operands.iter().map(|operand| operand.role.value).filter(|role| *role != Role::Out)
+    }
+}
+
 /// What is known of production's toolchain, and what was found here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolchainFacts {
     /// nvcc of the log, as it names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +99,7 @@ pub struct ToolchainFacts {
 
 /// Everything that a reproducer is made of. Editable; `krepro render` writes the `.cu` again from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reproducer {
     /// Version of this format: 1.
     pub version: u32,

@@ -13,7 +13,7 @@ use crate::model::Checked;
 use crate::template::Templates;
 
 pub use batch::{Batch, Case, batch, instantiation};
-pub use seal::{is_as_rendered, rendered_hash};
+pub use seal::{is_as_rendered, rendered_hash, sealed};
 
 /// A file to be written into the reproducer's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

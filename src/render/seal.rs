@@ -11,6 +11,12 @@ pub(super) fn seal(text: &str) -> String {
     text.replacen(&format!("{MARK}{BLANK}"), &format!("{MARK}{hash}"), 1)
 }
 
+/// The text with a line that seals it, after its first line; `comment` begins the line.
+pub fn sealed(text: &str, comment: &str) -> String {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    seal(&format!("{first}\n{comment} {MARK}{BLANK}\n{rest}"))
+}
+
 /// The hash that a banner names; `None` where there is none.
 pub fn rendered_hash(text: &str) -> Option<&str> {
     let start = text.find(MARK)? + MARK.len();

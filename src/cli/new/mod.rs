@@ -181,6 +181,7 @@ impl New {
             uses: instruction::uses(&header),
             demands: demand::demands(&headers),
             unknown_names: name::unknown(&parsed, &headers),
+            dynamic_shared: instruction::dynamic_shared(&header),
             awaited: assemble::awaited(&expected, &found, &parsed),
             leaves: leaves
                 .iter()

@@ -7,6 +7,7 @@ use crate::cli::Failure;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::pipeline::Made;
+use crate::render::sealed;
 use crate::store::{Folder, RECORD};
 use crate::sys::System;
 
@@ -18,6 +19,7 @@ pub(super) fn write(
     inputs: &Inputs,
 ) -> Result<Vec<Utf8PathBuf>, Failure> {
     folder.refuse_edited(system, &made.rendered)?;
+    folder.refuse_foreign(system, &inputs.files().map(|(name, _)| name).collect::<Vec<_>>())?;
     let record = made.checked.reproducer().to_toml().map_err(|error| Failure {
         exit: Exit::Bug,
         diagnostics: Diagnostic::error("K-BUG", error.to_string()).into(),
@@ -29,7 +31,7 @@ pub(super) fn write(
     }
     written.extend(folder.write(system, &made.rendered)?);
     // The record last: a folder that has one is whole.
-    system.write(&folder.file(RECORD), record.as_bytes())?;
+    system.write(&folder.file(RECORD), sealed(&record, "#").as_bytes())?;
     written.push(folder.file(RECORD));
     Ok(written)
 }

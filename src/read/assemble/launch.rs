@@ -34,7 +34,7 @@ pub(super) fn launch(
     let shared = match facts.overrides.launch("shared_memory") {
         Some((text, by)) => terms.given(text, by),
         None if printed.contains_key("shared_memory") => Ok(product(&printed["shared_memory"])),
-        None => shared_memory(sources(), terms),
+        None => shared_memory(sources(), facts, terms),
     };
     let shared_memory = keep(shared);
     let workspace = keep(match (facts.overrides.launch("workspace"), sources().find_map(|r| r.workspace.as_ref())) {
@@ -126,6 +126,7 @@ fn threads_from_bounds(bounds: Option<&Fact<String>>, terms: &Terms<'_>) -> Resu
 
 fn shared_memory<'r>(
     sources: impl Iterator<Item = &'r LaunchRule>,
+    facts: &Facts<'_>,
     terms: &Terms<'_>,
 ) -> Result<Fact<u64>, Diagnostic> {
     for rule in sources {
@@ -133,7 +134,14 @@ fn shared_memory<'r>(
             return terms.quantity(expression);
         }
     }
-    Ok(Fact::assumed(0, "nothing says that it uses dynamic shared memory"))
+    match &facts.dynamic_shared {
+        None => Ok(Fact::assumed(0, "nothing says that it uses dynamic shared memory")),
+        Some(place) => {
+            Err(Diagnostic::error("K-QUESTION", "how many bytes of dynamic shared memory is it launched with?")
+                .because(format!("{place} declares `extern __shared__`"))
+                .help("--launch shared_memory=EXPR, in bytes (0 if this kernel does not use it)"))
+        }
+    }
 }
 
 fn triple(

@@ -25,7 +25,7 @@ use crate::model::{
     KernelSignature, Origin, Reproducer, TensorMap, ToolchainFacts, UnknownName,
 };
 use crate::read::manifest::Manifest;
-use crate::source::{Source, Spot};
+use crate::source::{Place, Source, Spot};
 use host_text::HostText;
 use terms::Terms;
 
@@ -43,6 +43,8 @@ pub struct Facts<'a> {
     pub demands: Vec<Fact<Vec<String>>>,
     /// Names of the emission that the headers do not have.
     pub unknown_names: Vec<UnknownName>,
+    /// Where the header declares dynamic shared memory, if it does.
+    pub dynamic_shared: Option<Place>,
     /// The kernel's signature.
     pub signature: KernelSignature,
     /// The emitted text.

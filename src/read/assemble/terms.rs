@@ -132,6 +132,9 @@ impl<'a> Terms<'a> {
     }
 
     fn integer(&self, text: &str, extra: &BTreeMap<String, String>) -> Result<i128, String> {
+        if has_top_level_comma(text) {
+            return Err("it is a list, where one value is wanted".to_owned());
+        }
         let mut text = self.expand_known(text)?;
         for (member, piece) in self.members.borrow().iter() {
             // A type stands for itself; an expression keeps its parentheses.
@@ -164,6 +167,22 @@ impl<'a> Terms<'a> {
         }
         Ok(text)
     }
+}
+
+/// A comma outside all parentheses and template arguments; `a < b, c > d` counts, since it is no quantity either.
+fn has_top_level_comma(text: &str) -> bool {
+    let mut depth = 0i32;
+    for c in text.chars() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            '<' => depth += i32::from(!text.contains(" < ")),
+            '>' => depth -= i32::from(!text.contains(" > ")),
+            ',' if depth == 0 => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn non_negative(value: i128) -> Result<u64, String> {

@@ -6,7 +6,7 @@ use regex::bytes::Regex;
 
 use crate::model::Fact;
 use crate::read::cxx::lex::tokenize;
-use crate::source::{Source, Span, Spot};
+use crate::source::{Place, Source, Span, Spot};
 
 /// Names as in `build-flags/arch/`, and how the instruction shows in source: as assembly, or under CuTe's and CUTLASS' names.
 static MARKS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
@@ -41,6 +41,17 @@ pub fn uses(source: &Arc<Source>) -> Vec<Fact<String>> {
         .collect();
     found.sort_by_key(|(start, _)| *start);
     found.into_iter().map(|(_, fact)| fact).collect()
+}
+
+/// Where the text itself declares dynamic shared memory (`extern __shared__`); comments do not count.
+pub fn dynamic_shared(source: &Arc<Source>) -> Option<Place> {
+    static MARK: LazyLock<Regex> = LazyLock::new(|| {
+        #[allow(clippy::unwrap_used, reason = "a constant pattern, tried by a test")]
+        Regex::new(r"\bextern\s+__shared__\b").unwrap()
+    });
+    let text = without_comments(source.bytes());
+    let hit = MARK.find(&text)?;
+    Some(Spot::new(source, Span::new(hit.start(), hit.end())).place())
 }
 
 /// The same bytes with comments blanked; strings keep their text, for assembly stands in them.

@@ -19,8 +19,10 @@ pub struct LaunchRule {
     /// Threads of a block.
     pub threads: Option<Expression>,
     /// Blocks in x, y, z.
+    #[serde(default, deserialize_with = "three")]
     pub grid: Option<[Expression; 3]>,
     /// CTAs of a cluster in x, y, z.
+    #[serde(default, deserialize_with = "three")]
     pub cluster: Option<[Expression; 3]>,
     /// Bytes of dynamic shared memory.
     #[serde(default)]
@@ -191,6 +193,15 @@ pub fn parse(source: &Arc<Source>) -> Result<Manifest, Diagnostics> {
             .into());
     }
     Ok(manifest)
+}
+
+/// Three expressions, no more and no fewer.
+fn three<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<[Expression; 3]>, D::Error> {
+    let list = Vec::<Expression>::deserialize(deserializer)?;
+    let count = list.len();
+    <[Expression; 3]>::try_from(list)
+        .map(Some)
+        .map_err(|_| serde::de::Error::custom(format!("three expressions are wanted (x, y, z), not {count}")))
 }
 
 #[cfg(test)]
