@@ -132,7 +132,9 @@ fn an_edited_record_and_files_of_others_are_kept() {
     new.made();
     new.made();
     let record = new.path("repro.toml");
-    let edited = fs_err::read_to_string(&record).unwrap().replace("padding_zero = { value = false", "padding_zero = { value = true");
+    let edited = fs_err::read_to_string(&record)
+        .unwrap()
+        .replace("padding_zero = { value = false", "padding_zero = { value = true");
     fs_err::write(&record, &edited).unwrap();
     let again = new.run();
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
@@ -288,4 +290,22 @@ fn a_folder_that_cannot_be_written_is_a_file_error() {
     new.output = folder.path().join("file/repro");
     let output = new.run();
     assert_eq!(output.status.code(), Some(74), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_usage_error_is_json_too_when_json_is_asked_for() {
+    for words in [&["new", "--json"][..], &["run", "x", "--json", "--claim", "foo"], &["flags", "--json", "--bogus"]] {
+        let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+        let output = krepro(&words);
+        assert_eq!(output.status.code(), Some(2));
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!((&value["version"], &value["exit"]), (&1.into(), &2.into()), "{value}");
+        assert!(!value["diagnostics"].as_array().expect("a list").is_empty());
+    }
+}
+
+#[test]
+fn a_named_file_that_is_not_there_is_a_wrong_option() {
+    New::simt().with("--log", "examples/simt_linear/none.log").refused(&["none.log"]);
+    New::simt().with("--kernel", "examples/simt_linear/none.cuh:linear_kernel").refused(&["none.cuh"]);
 }

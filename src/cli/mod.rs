@@ -30,6 +30,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 use refusal::refusal;
 pub use session::{Failure, Session};
 
+use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::sys::Machine;
 
@@ -77,6 +78,14 @@ pub fn main() -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
+            // Nothing else of the command line is known, but that a program reads the answer.
+            if usage && std::env::args_os().any(|word| word == "--json") {
+                let machine = Machine;
+                let global = Global { json: true, color: ColorChoice::Never };
+                let text = error.render().to_string();
+                let problem = Diagnostic::error("K-USAGE", text.trim_start_matches("error: ").trim_end().to_owned());
+                return Session::of_process(&machine, global).fail(Failure::input(problem)) as u8;
+            }
             return match error.print() {
                 Ok(()) if usage => Exit::Input,
                 Ok(()) => Exit::Success,

@@ -59,7 +59,12 @@ impl From<io::Error> for Failure {
             // Nobody reads on (`| head`): that is the reader's choice and no failure.
             return Failure { exit: Exit::Success, diagnostics: Diagnostics::new() };
         }
-        Failure { exit: Exit::File, diagnostics: Diagnostic::error("K-FILE", error.to_string()).into() }
+        // A file that was named and is not there is a wrong option, not a broken disk.
+        let exit = match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory => Exit::Input,
+            _ => Exit::File,
+        };
+        Failure { exit, diagnostics: Diagnostic::error("K-FILE", error.to_string()).into() }
     }
 }
 

@@ -82,15 +82,14 @@ impl<'s> Runner<'s> {
             Ending::Deadline => return done(Verdict::Hang, "did not end in its time".to_owned()),
         };
         let reproducer = item.checked.reproducer();
-        let context =
-            Context {
-                backend: self.backend,
-                arch_validated,
-                type_descriptors: differing(reproducer),
-                exit: code,
-                assumed_launch: reproducer.assumed_launch(),
-                ..Context::default()
-            };
+        let context = Context {
+            backend: self.backend,
+            arch_validated,
+            type_descriptors: differing(reproducer),
+            exit: code,
+            assumed_launch: reproducer.assumed_launch(),
+            ..Context::default()
+        };
         let lines = json_lines(&ran.events);
         let findings = pipeline::findings(reproducer);
         match judge::ladder(&reproducer.contract, &findings, &lines.events, self.claim, &context) {

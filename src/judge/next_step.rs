@@ -27,7 +27,7 @@ fn after_draft(confound: Option<&Confound>) -> NextStep {
             "the same failure: the kernel's; none: the reproducer's descriptor was the fault",
         ),
         "emulated" => step(
-            "run the same folder on a GPU: ./build.sh && ./NAME",
+            "run the same folder on a GPU: krepro run DIR, or without krepro ./build.sh and the executable that it names",
             "the same rungs on silicon",
             "the executable's exit code: 0 or 1",
         ),
