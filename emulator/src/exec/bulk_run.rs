@@ -56,8 +56,10 @@ impl Cluster<'_> {
             }
         }
         if blocking {
-            // Waiting inside the instruction is allowed, and tells the scheduler for what.
-            if over == active {
+            // Waiting inside the instruction is allowed, and tells the scheduler for what; so is giving up after a time,
+            // which is when nobody else can go on.
+            if over == active || warp.expired & active == active {
+                warp.expired &= !active;
                 warp.registers.put_p(to, active, over);
                 return Ok(Flow::Next);
             }

@@ -91,6 +91,9 @@ pub(super) struct Cluster<'a> {
     pub(super) effect: bool,
     /// Whether there was such an effect in this turn.
     acted: bool,
+    /// How many turns of warps had such an effect, and that number when waits last gave up.
+    acts: u64,
+    expired_at: Option<u64>,
     /// Asynchronous work under way.
     pub(super) pending: Vec<Pending>,
     random: u64,
@@ -158,6 +161,8 @@ impl<'a> Cluster<'a> {
             trace: Vec::new(),
             effect: false,
             acted: false,
+            acts: 0,
+            expired_at: None,
             pending: Vec::new(),
             random: env.options.schedule.unwrap_or(0) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             idle: 0,
@@ -209,6 +214,9 @@ impl<'a> Cluster<'a> {
                 if self.ctas.iter().all(|cta| cta.live == 0) {
                     return Ok(Turn::Done);
                 }
+                if self.expire() {
+                    continue;
+                }
                 let deadlock = Box::new(self.deadlock());
                 return Err(self.failure(Cause::Deadlock(deadlock), None));
             }
@@ -226,11 +234,29 @@ impl<'a> Cluster<'a> {
         }
     }
 
+    /// Nobody can go on: every `try_wait` gives up once, for a kernel may only look whether a barrier is done and do
+    /// something else before it waits. False if that was tried and nothing has happened since.
+    fn expire(&mut self) -> bool {
+        if self.expired_at.replace(self.acts) == Some(self.acts) {
+            return false;
+        }
+        let mut any = false;
+        for warp in self.ctas.iter_mut().flat_map(|cta| cta.warps.iter_mut().flatten()) {
+            for group in warp.groups.iter_mut().filter(|group| matches!(group.state, State::Mbarrier { .. })) {
+                group.state = State::Ready;
+                warp.expired |= group.mask;
+                any = true;
+            }
+        }
+        any
+    }
+
     fn account(&mut self, steps: u64) {
         self.steps += steps;
         if self.effect {
             self.effect = false;
             self.acted = true;
+            self.acts += 1;
             self.env.effects.fetch_add(1, Relaxed);
         }
         let effects = self.env.effects.load(Relaxed);

@@ -54,6 +54,8 @@ pub(super) struct Warp {
     pub(super) steps: u64,
     /// Lanes that used a whole turn while others waited.
     pub(super) avoid: u32,
+    /// Lanes whose `try_wait` gives up now.
+    pub(super) expired: u32,
     /// Lanes that have arrived at the named barrier they stand at.
     pub(super) arrived: u32,
     /// By lane, groups of `cp.async` committed.
@@ -114,6 +116,7 @@ impl Warp {
             hint: 0,
             steps: 0,
             avoid: 0,
+            expired: 0,
             arrived: 0,
             copy_groups: [0; 32],
             bulk_groups: [0; 32],

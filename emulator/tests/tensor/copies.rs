@@ -253,3 +253,44 @@ fn unknown_forms_say_where_they_are() {
         assert_eq!(failure.site.as_ref().map(|site| site.ptx_line), Some(9), "{failure}");
     }
 }
+
+/// A producer may look at a barrier before it does what that barrier depends on: `try_wait` gives up then.
+#[test]
+fn a_look_at_a_barrier_does_not_wait_for_ever() {
+    let text = "\
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.shared .align 8 .b64 bar;
+.reg .pred %ready;
+.reg .b32 %r<4>;
+.reg .b64 %out;
+ld.param.u64 %out, [out];
+mov.u32 %r0, bar;
+mbarrier.init.shared::cta.b64 [%r0], 1;
+mbarrier.try_wait.parity.shared::cta.b64 %ready, [%r0], 0;
+selp.u32 %r1, 1, 2, %ready;
+mbarrier.arrive.shared::cta.b64 _, [%r0];
+mbarrier.try_wait.parity.shared::cta.b64 %ready, [%r0], 0;
+selp.u32 %r2, 10, 20, %ready;
+st.global.v2.u32 [%out], {%r1, %r2};
+ARRIVAL
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %ready, [%r0], 1;
+@!%ready bra WAIT;
+ret;
+}
+";
+    let device = Device::new(&text.replace("ARRIVAL", "mbarrier.arrive.shared::cta.b64 _, [%r0];"));
+    let out = device.zeros(8);
+    device.launch("k", [1, 1, 1], [1, 1, 1], vec![out.into()]).unwrap();
+    assert_eq!(device.read_words(out, 2), [2, 10]);
+    // Waiting in a loop for what never comes is still a deadlock.
+    let device = Device::new(&text.replace("ARRIVAL", ""));
+    let out = device.zeros(8);
+    let failure = device.launch("k", [1, 1, 1], [1, 1, 1], vec![out.into()]).unwrap_err();
+    assert!(matches!(failure.cause, Cause::Deadlock(_)), "{failure}");
+    assert_eq!(device.read_words(out, 2), [2, 10]);
+}
