@@ -115,7 +115,7 @@ impl Element {
         }
     }
 
-    /// The adder of mma.sync for these elements, on Hopper and later.
+    /// The adder of mma.sync for these elements, on Hopper and later; 8-bit floats only after Hopper.
     pub fn mma_adder(self) -> Adder {
         match self {
             Element::Tf32 => Adder::TF32,
