@@ -462,8 +462,9 @@ fn a_dump_of_the_wrong_size_shape_or_type_is_refused_by_name() {
 fn block_scales_act_within_the_sum() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("linear");
-    for element in ["e2m1", "e4m3"] {
-        compile("linear.cpp", &["-std=c++17", "-DBLOCK_SCALES=1", &format!("-DIN_ELEMENT={element}")], &path);
+    for (element, packed) in [("e2m1", false), ("e4m3", true)] {
+        let (element, packed) = (format!("-DIN_ELEMENT={element}"), format!("-DPACKED={packed}"));
+        compile("linear.cpp", &["-std=c++17", "-DBLOCK_SCALES=1", &element, &packed], &path);
         let run = |fault: &str| Command::new(&path).arg("--json").env("KREPRO_FAULT", fault).output().unwrap();
         let right = run("");
         assert_eq!(right.status.code(), Some(0), "{}", String::from_utf8_lossy(&right.stdout));

@@ -162,3 +162,28 @@ impl Operand {
         self.layout.as_ref().is_some_and(|layout| layout.value == Layout::Swizzled128x4)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Major, Operand, Role};
+    use crate::model::{ElementType, Fact};
+
+    #[test]
+    fn packed_scales_take_whole_words() {
+        let given = |value: u64| Fact::given(value, "test");
+        let mut operand = Operand {
+            role: Fact::given(Role::ScaleA, "test"),
+            element: Fact::given(ElementType::Ue8m0, "test"),
+            rows: given(5),
+            columns: given(6),
+            leading_dimension: given(8),
+            major: Fact::given(Major::Mn, "test"),
+            layout: Some(Fact::given(Layout::Packed4, "test")),
+            powers_of_two: false,
+            binding: "input 1".into(),
+        };
+        assert_eq!(operand.storage(), (8 + 5) * 4);
+        operand.layout = None;
+        assert_eq!(operand.storage(), 5 * 8 + 5);
+    }
+}

@@ -15,9 +15,15 @@
 #define BLOCK_SCALES 0
 #endif
 
+// Four scales of a row in one word, the words of the rows beside each other.
+#ifndef PACKED
+#define PACKED false
+#endif
+
 namespace {
 
 constexpr std::uint64_t m = 5, n = 24, k = 80, out_ld = 32, a_ld = 96;
+constexpr std::uint64_t scale_ld = PACKED ? 8 : k / 16;
 unsigned launches = 0;
 
 std::string fault() {
@@ -39,7 +45,8 @@ void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias
       for (std::uint64_t i = 0; i < end; ++i) {
         const std::uint64_t at_b = f == "transposed" ? i * n + column : column * k + i;
         const std::uint64_t block = f == "scale" ? 0 : i / 16;
-        const double factor = BLOCK_SCALES ? decode(format_of(Element::ue8m0), scale[row * (k / 16) + block]) : 1.0;
+        const std::uint64_t at_scale = PACKED ? (block / 4 * scale_ld + row) * 4 + block % 4 : row * scale_ld + block;
+        const double factor = BLOCK_SCALES ? decode(format_of(Element::ue8m0), scale[at_scale]) : 1.0;
         sum += static_cast<float>(factor * decode(in_format, load_code(a, in_format.bits, row * a_ld + i)) *
                                   decode(in_format, load_code(b, in_format.bits, at_b)));
       }
@@ -61,7 +68,8 @@ const krepro::Operand operands[] = {
     {krepro::Role::b, krepro::Element::IN_ELEMENT, n, k, k, krepro::Major::k, false, false, false},
     {krepro::Role::bias, krepro::Element::bf16, 1, n, n, krepro::Major::k, false, false, false},
     {krepro::Role::out, krepro::Element::OUT_ELEMENT, m, n, out_ld, krepro::Major::k, false, false, false},
-    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, k / 16, krepro::Major::k, false, false, false},
+    {krepro::Role::scale_a, krepro::Element::ue8m0, m, k / 16, scale_ld, PACKED ? krepro::Major::mn : krepro::Major::k, false,
+     PACKED, false},
 };
 const krepro::Step epilogue[] = {
     {krepro::Does::add, krepro::Element::f32, krepro::Role::bias, krepro::Role::out},
