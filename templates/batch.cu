@@ -4,8 +4,10 @@
 // krepro-hash: <@ hash @>
 
 // ---- production's headers, in production's order ----------------------------------------------------------------------
+#ifndef KREPRO_HOST_HALF
 <$ for include in includes $>#include <@ include | verbatim @>
-<$ endfor $>
+<$ endfor $>#endif
+
 // ---- what the launch needs ---------------------------------------------------------------------------------------------
 <@ runtime_first | verbatim @>
 <$ for unit in units $>namespace krepro_<@ unit.kernel_name @> {
@@ -13,6 +15,7 @@
 }
 #undef KREPRO_ENTRY
 
+#ifndef KREPRO_DEVICE_HALF
 <$ for case in unit.cases $>// ==== case <@ case.name | comment @>
 #define KREPRO_ENTRY <@ unit.entry | verbatim @>
 namespace krepro {
@@ -23,7 +26,9 @@ using namespace ::krepro_<@ unit.kernel_name @>;
 }  // namespace krepro
 #undef KREPRO_ENTRY
 
-<$ endfor $><$ endfor $>// ---- which case --------------------------------------------------------------------------------------------------------
+<$ endfor $>#endif
+<$ endfor $>#ifndef KREPRO_DEVICE_HALF
+// ---- which case --------------------------------------------------------------------------------------------------------
 namespace krepro {
 
 struct Case {
@@ -56,3 +61,4 @@ int main(int count, char** words) {
   words[2] = words[0];
   return krepro::run(*krepro::current_case->problem, count - 2, words + 2);
 }
+#endif

@@ -4,6 +4,7 @@
 <$ endfor $>//
 // build   ./build.sh, or, in the folder build that it prepares:
 //         <@ command | comment @>
+//         (krepro build --halves gives nvcc KREPRO_DEVICE_HALF and the host compiler KREPRO_HOST_HALF: this file twice)
 // run     build/<@ name @>       the ladder, as a table; --json, --list, --rung NAME, --launches N, --deadline SECONDS
 //         build/<@ name @> --input a=FILE --input b=FILE --observed FILE        production's own tensors
 // exit    0 every rung passed, 1 a rung failed, 2 bad usage or input, 4 a launch hangs, 74 file not written, 125 no fit GPU
@@ -12,11 +13,14 @@
 // krepro-hash: <@ hash @>
 
 // ---- production's headers, in production's order ----------------------------------------------------------------------
+#ifndef KREPRO_HOST_HALF
 <$ for include in includes $>#include <@ include | verbatim @>
-<$ endfor $>
+<$ endfor $>#endif
+
 // ---- what the launch needs ---------------------------------------------------------------------------------------------
 <@ runtime_first | verbatim @>
-<$ include "kernel.cu" $>// ---- the contract: what the kernel promises ----------------------------------------------------------------------------
+<$ include "kernel.cu" $>#ifndef KREPRO_DEVICE_HALF
+// ---- the contract: what the kernel promises ----------------------------------------------------------------------------
 namespace krepro {
 
 <$ include "problem.cu" $>}  // namespace krepro
@@ -24,3 +28,4 @@ namespace krepro {
 // ---- the harness: fills, reference, comparison, ladder -----------------------------------------------------------------
 <@ runtime | verbatim @>
 int main(int count, char** words) { return krepro::run(krepro::problem, count, words); }
+#endif

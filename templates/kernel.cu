@@ -3,6 +3,7 @@
 <@ declarations | verbatim @>
 <$ endif $>
 // ---- the kernel: the instantiation is verbatim -------------------------------------------------------------------------
+#ifndef KREPRO_HOST_HALF
 <$ if wrapped $>extern "C" __global__ void <$ if launch_bounds $>__launch_bounds__(<@ launch_bounds | verbatim @>) <$ endif $><@ kernel_name @>(<@ parameters | verbatim @>) {
 <@ prologue | verbatim @>
 <$ for line in lines $><@ line | verbatim @>
@@ -16,4 +17,8 @@
 <$ endfor $><$ endif $>
 // The one place that names what is launched.
 #define KREPRO_ENTRY <@ entry | verbatim @>
-<$ endif $>
+<$ endif $>#endif
+#ifdef KREPRO_DEVICE_HALF
+const void* krepro_kept() { return reinterpret_cast<const void*>(KREPRO_ENTRY); }
+#endif
+

@@ -32,6 +32,10 @@
 // ---- one launch --------------------------------------------------------------------------------------------------------
 void launch([[maybe_unused]] const Buffers& buffers, [[maybe_unused]] const LaunchShape& shape) {
 <@ host | verbatim @>
-<$ if call $>  <@ call @>(KREPRO_ENTRY, shape<$ for argument in arguments $>, <@ argument | verbatim @><$ endfor $>);
+<$ if launch_types $>#ifdef KREPRO_HOST_HALF
+  launch_image<<@ launch_types | verbatim @>>(<@ kernel_index @>, shape<$ for argument in arguments $>, <@ argument | verbatim @><$ endfor $>);
+#else
+<$ endif $><$ if call $>  <@ call @>(KREPRO_ENTRY, shape<$ for argument in arguments $>, <@ argument | verbatim @><$ endfor $>);
+<$ endif $><$ if launch_types $>#endif
 <$ endif $>}
 

@@ -36,7 +36,7 @@ fn line(arguments: &[&str]) -> BuildLine {
 }
 
 fn run(toolchain: &Toolchain, folder: &Utf8Path, line: &BuildLine) -> Result<Built, NotBuilt> {
-    build(&Machine, toolchain, &Job { folder, name: "x", line, launcher: None, cache: None }, &mut |_| {})
+    build(&Machine, toolchain, &Job { folder, name: "x", line, launcher: None, halves: None, cache: None }, &mut |_| {})
 }
 
 #[test]
@@ -226,4 +226,34 @@ fn the_exported_package_builds_in_a_fresh_folder_and_its_test_says_what_it_did()
     let with = test(env!("CARGO_BIN_EXE_krepro"));
     assert!(with.success(), "{}", with.all_text());
     assert!(on_gpu || with.all_text().contains("right on the CPU backend of krepro (emulated)"), "{}", with.all_text());
+}
+
+#[test]
+fn two_halves_are_the_same_kernel_and_run() {
+    let Some(toolchain) = common::toolchain() else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let top = Utf8Path::from_path(temporary.path()).unwrap();
+    let folder = reproducer(top);
+    let production = cubin(&toolchain, top, "same", 16, &[]);
+    let built = json(&["build", folder.as_str(), "--halves", "--production", production.as_str()]);
+    let command = built["build"]["command"].as_array().unwrap();
+    assert!(command.iter().any(|word| word == "-DKREPRO_DEVICE_HALF"), "it was built whole: {built:#}");
+    assert_eq!(
+        (&built["build"]["compiled"], &built["fidelity"]["level"]),
+        (&true.into(), &"proven".into()),
+        "{built:#}"
+    );
+    assert!(built["fidelity"]["usage"]["registers"].as_u64().unwrap() > 0, "{built:#}");
+    assert_eq!(json(&["build", folder.as_str(), "--halves"])["build"]["compiled"], false);
+    let ran = krepro(&["run", folder.as_str(), "--halves", "--backend", "cpu", "--rung", "integers"]);
+    assert!(ran.success(), "{}", ran.all_text());
+
+    let vary = ["sweep", folder.as_str(), "--vary", "shape.batch=1,8", "--halves", "--backend", "cpu", "--jobs", "1"];
+    let swept = json(&vary);
+    let verdicts: Vec<&str> =
+        swept["cases"].as_array().unwrap().iter().map(|c| c["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["pass", "pass"], "{swept:#}");
+    let unit = folder.join("sweep/units");
+    let unit = unit.join(&Machine.list(&unit)[0]).join("build");
+    assert!(Machine.is_file(&unit.join("sweep.fatbin")), "it was built whole");
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds COUNT instantiations of a CuTe kernel by `krepro sweep`, and by one nvcc a case through `ninja -j JOBS`; same machine, one run.
 
-    measure.py KREPRO CUTLASS_INCLUDE COUNT [JOBS]
+    measure.py KREPRO CUTLASS_INCLUDE COUNT [JOBS [OPTION of krepro sweep …]]
 
 Prints wall and processor seconds of both, whether the machine code of every case is equal, and how many compilers a second sweep starts.
 nvcc is krepro's choice ($NVCC); cuobjdump and ninja come from PATH. Nothing is kept.
@@ -18,6 +18,7 @@ import time
 
 KREPRO, CUTLASS, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 JOBS = int(sys.argv[4]) if len(sys.argv) > 4 else 2
+OPTIONS = sys.argv[5:]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -71,9 +72,9 @@ def main():
         new(f"{work}/sweep", listed[0], log)
         with open(f"{work}/cases.json", "w") as file:
             json.dump(listed, file)
-        sweep = [KREPRO, "sweep", f"{work}/sweep", "--cases", f"{work}/cases.json", "--build-only", "--jobs", str(JOBS), "--json"]
+        sweep = [KREPRO, "sweep", f"{work}/sweep", "--cases", f"{work}/cases.json", "--build-only", "--jobs", str(JOBS), "--json", *OPTIONS]
         first, wall, processor = timed(sweep)
-        print(f"krepro sweep: {COUNT} cases, {json.loads(first)['units']}, {wall:.1f} s wall, {processor:.1f} s processor", flush=True)
+        print(f"krepro sweep {' '.join(OPTIONS)}: {COUNT} cases, {json.loads(first)['units']}, {wall:.1f} s wall, {processor:.1f} s processor", flush=True)
         second, again, _ = timed(sweep)
         print(f"second sweep: {json.loads(second)['units']}, {again:.1f} s")
 

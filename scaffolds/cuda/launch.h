@@ -64,19 +64,18 @@ To argument(From&& from) {
   }
 }
 
-template <class... Parameters, std::size_t... Index>
-cudaError_t launch_values(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config,
-                          std::tuple<std::remove_cv_t<Parameters>...>& values, std::index_sequence<Index...>) {
-  void* pointers[sizeof...(Parameters) + 1] = {const_cast<void*>(static_cast<const void*>(&std::get<Index>(values)))...};
-  return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers);
+template <class... Values, std::size_t... Index>
+cudaError_t launch_values(const void* function, const cudaLaunchConfig_t& config, std::tuple<Values...>& values,
+                          std::index_sequence<Index...>) {
+  void* pointers[sizeof...(Values) + 1] = {const_cast<void*>(static_cast<const void*>(&std::get<Index>(values)))...};
+  return cudaLaunchKernelExC(&config, function, pointers);
 }
 
 // Launches on the default stream; the arguments are converted to the kernel's parameter types.
 template <class... Parameters, class... Arguments>
-void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
+void launch_function(const void* function, const LaunchShape& shape, Arguments&&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the launch gives another number of arguments than the kernel takes");
   std::tuple<std::remove_cv_t<Parameters>...> values(argument<std::remove_cv_t<Parameters>>(std::forward<Arguments>(arguments))...);
-  const void* function = reinterpret_cast<const void*>(kernel);
   const unsigned blocks = shape.cluster[0] * shape.cluster[1] * shape.cluster[2];
   cudaLaunchConfig_t config = {};
   cudaLaunchAttribute attributes[1] = {};
@@ -96,9 +95,29 @@ void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape, Argu
     const int bytes = static_cast<int>(shape.shared_memory);
     KREPRO_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   }
-  const cudaError_t error = launch_values(kernel, config, values, std::index_sequence_for<Parameters...>{});
+  const cudaError_t error = launch_values(function, config, values, std::index_sequence_for<Parameters...>{});
   check(error, "cudaLaunchKernelExC of the kernel");
 }
+
+template <class... Parameters, class... Arguments>
+void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
+  launch_function<Parameters...>(reinterpret_cast<const void*>(kernel), shape, std::forward<Arguments>(arguments)...);
+}
+
+#ifdef KREPRO_HOST_HALF
+// The host half of a build in two halves: the device half lies in the executable as an image, its kernels are found by name.
+extern "C" const unsigned char krepro_image[];
+extern "C" const char* const krepro_symbols[];
+
+template <class... Parameters, class... Arguments>
+void launch_image(unsigned kernel, const LaunchShape& shape, Arguments&&... arguments) {
+  static cudaLibrary_t library = nullptr;
+  if (library == nullptr) KREPRO_CHECK(cudaLibraryLoadData(&library, krepro_image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  cudaKernel_t found = nullptr;
+  KREPRO_CHECK(cudaLibraryGetKernel(&found, library, krepro_symbols[kernel]));
+  launch_function<Parameters...>(reinterpret_cast<const void*>(found), shape, std::forward<Arguments>(arguments)...);
+}
+#endif
 
 // A host function that launches the kernel on the default stream; what it returns must be 0, cudaSuccess or nothing.
 template <class Result, class... Parameters, class... Arguments>

@@ -6,6 +6,7 @@ mod depends;
 mod elf;
 mod failure;
 pub mod fidelity;
+mod halves;
 mod instance;
 pub mod kernels;
 mod link;
@@ -16,6 +17,7 @@ mod stub;
 pub mod usage;
 
 use std::io;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
@@ -26,6 +28,7 @@ use crate::sys::{Request, Stream, System};
 use crate::toolchain::Toolchain;
 
 pub use failure::explain;
+pub use halves::Wanted;
 pub use stamp::Stamp;
 
 /// What is to be built: `NAME.cu` of a folder, into its folder `build`.
@@ -39,6 +42,8 @@ pub struct Job<'j> {
     pub line: &'j BuildLine,
     /// A program put before nvcc (`sccache`).
     pub launcher: Option<&'j str>,
+    /// The kernels of the image, in the order of the cases, where it may be built in two halves.
+    pub halves: Option<&'j [Wanted]>,
     /// Where executables of all folders are kept, by content; `None` keeps none.
     pub cache: Option<&'j Utf8Path>,
 }
@@ -116,7 +121,11 @@ pub fn build(
     let executable = folder.join(job.name);
     let (log, record) = (folder.join(format!("{}.log", job.name)), folder.join(format!("{}.stamp.json", job.name)));
     let words = command(job, toolchain);
-    let key = stamp::command(&words, toolchain);
+    let halves = job.halves.and_then(|wanted| Some((wanted, halves::commands(job, toolchain)?)));
+    let key = match &halves {
+        Some((_, commands)) => stamp::command(&commands.concat(), toolchain),
+        None => stamp::command(&words, toolchain),
+    };
     let before = Stamp::read(system, &record).filter(|stamp| stamp.command == key && system.is_file(&executable));
     if let Some(stamp) = before.filter(|stamp| stamp.changed(system, &folder).is_none()) {
         let output = String::from_utf8_lossy(&system.read(&log)?).into_owned();
@@ -135,11 +144,20 @@ pub fn build(
     // A failed build must not leave yesterday's executable to be run.
     system.remove(&record)?;
     system.remove(&executable)?;
+    let place = Place { folder: &folder, executable: &executable, log: &log, record: &record, key, entry };
+    if let Some((wanted, commands)) = &halves {
+        let began = system.now();
+        if let Some(joined) = halves::build(system, toolchain, job, wanted, commands)? {
+            joined.output.lines().for_each(&mut *on_line);
+            let took = system.now().saturating_sub(began);
+            return keep(system, place, commands[0].clone(), joined.output, &joined.files, took);
+        }
+    }
     let request = Request::new(words[0].clone()).arguments(words[1..].iter().cloned()).folder(&folder);
     let finished = system.run_streaming(&request, &mut |_: Stream, line| on_line(line))?;
     let output = finished.all_text();
-    system.write(&log, output.as_bytes())?;
     if !finished.success() || !system.is_file(&executable) {
+        system.write(&log, output.as_bytes())?;
         system.remove(&executable)?;
         return Err(match full_disk(&output) {
             Some(line) => NotBuilt::File(io::Error::new(
@@ -149,16 +167,39 @@ pub fn build(
             None => NotBuilt::Refused { command: words, output },
         });
     }
-    let milliseconds = u64::try_from(finished.elapsed.as_millis()).unwrap_or(u64::MAX);
     let listed = system.read(&folder.join(format!("{}.d", job.name)))?;
     let files = depends::parse(&String::from_utf8_lossy(&listed));
-    if let Some(stamp) = Stamp::of(system, key, &folder, &files, milliseconds) {
-        system.write(&record, &stamp.to_bytes())?;
-        if let Some(entry) = entry {
-            entry.store(system, &stamp, &executable, &log);
+    keep(system, place, words, output, &files, finished.elapsed)
+}
+
+/// Where a build goes, and what it is known by.
+struct Place<'p> {
+    folder: &'p Utf8Path,
+    executable: &'p Utf8Path,
+    log: &'p Utf8Path,
+    record: &'p Utf8Path,
+    key: String,
+    entry: Option<cache::Entry>,
+}
+
+/// Writes down what was built.
+fn keep(
+    system: &dyn System,
+    place: Place<'_>,
+    command: Vec<String>,
+    output: String,
+    files: &[Utf8PathBuf],
+    took: Duration,
+) -> Result<Built, NotBuilt> {
+    system.write(place.log, output.as_bytes())?;
+    let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    if let Some(stamp) = Stamp::of(system, place.key, place.folder, files, milliseconds) {
+        system.write(place.record, &stamp.to_bytes())?;
+        if let Some(entry) = place.entry {
+            entry.store(system, &stamp, place.executable, place.log);
         }
     }
-    Ok(Built { executable, compiled: true, milliseconds, command: words, output })
+    Ok(Built { executable: place.executable.to_owned(), compiled: true, milliseconds, command, output })
 }
 
 /// What a compiler says when there is no room for its files: no fault of the source.

@@ -59,12 +59,20 @@ pub struct Tools {
     /// A program to put before nvcc, for example sccache
     #[arg(long, value_name = "PROGRAM")]
     launcher: Option<String>,
+    /// Build in two halves at a time: the device image by nvcc, the harness by the host compiler; where that does not work, whole
+    #[arg(long)]
+    halves: bool,
 }
 
 impl Tools {
     /// A program put before nvcc.
     pub fn launcher(&self) -> Option<&str> {
         self.launcher.as_deref()
+    }
+
+    /// Whether to build in two halves.
+    pub fn halves(&self) -> bool {
+        self.halves
     }
 
     /// The arguments for this reproducer, and a toolchain that is fit for them.
@@ -127,7 +135,7 @@ impl Build {
     ) -> Result<Exit, Failure> {
         let (line, found) = self.tools.find(session, reproducer)?;
         let name = reproducer.name.as_str();
-        let job = Job { folder, name, line: &line, launcher: self.tools.launcher(), cache: None };
+        let job = Job { folder, name, line: &line, launcher: self.tools.launcher(), halves: None, cache: None };
         let run_in = session.system.real_path(folder).join("build");
         build::prepare(session.system, &found, &job).map_err(Failure::cannot_test)?;
         let top = session.system.real_path(folder);
@@ -244,7 +252,9 @@ pub fn built(
     let (line, found) = tools.find(session, reproducer)?;
     let kept = cache(system);
     let launcher = tools.launcher.as_deref();
-    let job = Job { folder, name: &reproducer.name, line: &line, launcher, cache: kept.as_deref() };
+    let wanted = build::Wanted::of(reproducer, "krepro_kernel").map(|wanted| [wanted]);
+    let halves = wanted.as_ref().filter(|_| tools.halves).map(|wanted| wanted.as_slice());
+    let job = Job { folder, name: &reproducer.name, line: &line, launcher, halves, cache: kept.as_deref() };
     let spinner = spinner(&reproducer.name);
     let result = build::build(system, &found, &job, &mut |_| {});
     spinner.finish_and_clear();

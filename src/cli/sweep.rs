@@ -93,6 +93,7 @@ impl Sweep {
             toolchain: &toolchain,
             line: &line,
             launcher: self.tools.launcher(),
+            halves: self.tools.halves(),
             cache: kept.as_deref(),
             jobs: self.jobs.unwrap_or_else(|| sweep::jobs(processors, memory)).max(1),
             launch_deadline: self.deadline,

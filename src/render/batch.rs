@@ -76,15 +76,17 @@ fn fill(name: &str, cases: &[Case<'_>]) -> Result<(String, Vec<usize>), tera::Er
         let mut context = view::context(reproducer);
         // The text under one fixed name tells whether two cases share an instantiation.
         let key = templates.fill("kernel.cu", &context)?;
+        let known = units.iter().position(|(known, _)| *known == key);
+        let number = known.unwrap_or(units.len());
+        context.insert("kernel_index", &number);
         let text = templates.fill("problem.cu", &context)?;
         let view = CaseView { name: case.name.to_owned(), index, text };
-        if let Some(known) = units.iter().position(|(known, _)| *known == key) {
+        kernels.push(number);
+        if let Some(known) = known {
             units[known].1.cases.push(view);
-            kernels.push(known);
             continue;
         }
-        kernels.push(units.len());
-        let kernel_name = format!("kernel_{}", units.len());
+        let kernel_name = format!("kernel_{number}");
         context.insert("kernel_name", &kernel_name);
         let wrapped = reproducer.launch.kind.value == LaunchKind::Wrapped;
         let entry = if wrapped { kernel_name.clone() } else { view::launched(reproducer) };

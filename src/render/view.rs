@@ -94,6 +94,8 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("entry", &launched(reproducer));
     context.insert("host", &indent(&harness.host));
     context.insert("arguments", &harness.arguments);
+    context.insert("launch_types", &launch_types(reproducer).join(", "));
+    context.insert("kernel_index", &0);
 
     context.insert("notes", &notes(reproducer));
     context.insert("operands", &operands(reproducer));
@@ -124,6 +126,50 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("link_folder", LINK_FOLDER);
     context.insert("stub_folder", STUB_FOLDER);
     context
+}
+
+/// The kernel's parameter types as the host half of a build in two halves knows them: any pointer is a `void*`, other types are
+/// spelled as they stand, without qualifiers.
+fn launch_types(reproducer: &Reproducer) -> Vec<String> {
+    let wrapper = split_parameters(&reproducer.harness.parameters);
+    let declared: Vec<String> = match reproducer.launch.kind.value {
+        LaunchKind::Wrapped => wrapper.iter().map(|text| without_name(text)).collect(),
+        LaunchKind::Global => reproducer.kernel.signature.parameters.iter().map(|p| p.declared.clone()).collect(),
+        LaunchKind::Host | LaunchKind::Struct => vec![],
+    };
+    let plain = |text: &String| {
+        if text.contains('*') {
+            return "void*".to_owned();
+        }
+        let kept = text.split_whitespace().filter(|word| !["const", "__grid_constant__", "volatile"].contains(word));
+        kept.collect::<Vec<_>>().join(" ")
+    };
+    declared.iter().map(plain).collect()
+}
+
+/// Parameters of a list, at its commas outside of brackets.
+fn split_parameters(list: &str) -> Vec<String> {
+    let mut depth = 0_i32;
+    let mut parts = vec![String::new()];
+    for c in list.chars() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' | ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        if c == ',' && depth == 0 {
+            parts.push(String::new());
+        } else if let Some(last) = parts.last_mut() {
+            last.push(c);
+        }
+    }
+    parts.into_iter().filter(|part| !part.trim().is_empty()).collect()
+}
+
+/// A declaration without the name that it ends with.
+fn without_name(declaration: &str) -> String {
+    let text = declaration.trim_end();
+    text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned()
 }
 
 /// The kernel with its template arguments, as emitted.

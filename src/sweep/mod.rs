@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use crate::build::{self, Job, NotBuilt, fidelity, output, usage};
+use crate::build::{self, Job, NotBuilt, Wanted, fidelity, output, usage};
 use crate::diag::Diagnostics;
 use crate::model::{BuildLine, Checked};
 use crate::render::{self, Case};
@@ -55,6 +55,8 @@ pub struct Plan<'p> {
     pub line: &'p BuildLine,
     /// A program put before nvcc.
     pub launcher: Option<&'p str>,
+    /// Whether units are built in two halves.
+    pub halves: bool,
     /// Where executables are kept by content.
     pub cache: Option<&'p Utf8Path>,
     /// Compilers at a time.
@@ -296,7 +298,15 @@ fn unit_of(system: &dyn System, plan: &Plan<'_>, items: &[Item], unit: &[usize])
     if let Err(error) = write_new(system, &folder.join("sweep.cu"), batch.file.text.as_bytes()) {
         return Outcome::Unable(NotBuilt::File(error));
     }
-    let job = Job { folder: &folder, name: "sweep", line: plan.line, launcher: plan.launcher, cache: plan.cache };
+    let wanted = wanted(items, unit, &batch.kernels);
+    let job = Job {
+        folder: &folder,
+        name: "sweep",
+        line: plan.line,
+        launcher: plan.launcher,
+        halves: Some(wanted.as_slice()).filter(|wanted| plan.halves && !wanted.is_empty()),
+        cache: plan.cache,
+    };
     match build::build(system, plan.toolchain, &job, &mut |_| {}) {
         Ok(built) => {
             let kernels = unit.iter().copied().zip(batch.kernels).collect();
@@ -307,6 +317,14 @@ fn unit_of(system: &dyn System, plan: &Plan<'_>, items: &[Item], unit: &[usize])
         }
         Err(error) => Outcome::Unable(error),
     }
+}
+
+/// The kernels of a unit by their numbers.
+fn wanted(items: &[Item], unit: &[usize], kernels: &[usize]) -> Vec<Wanted> {
+    let count = kernels.iter().max().map_or(0, |most| most + 1);
+    let first = |number: usize| kernels.iter().position(|kernel| *kernel == number).map(|place| &items[unit[place]]);
+    let of = |number| Wanted::of(first(number)?.checked.reproducer(), &format!("kernel_{number}"));
+    (0..count).map(of).collect::<Option<Vec<Wanted>>>().unwrap_or_default()
 }
 
 /// Writes unless the same bytes are there.
