@@ -107,9 +107,7 @@ pub fn waiting(system: &dyn System, folder: &Utf8Path, events: &[Event], answer:
         .into_iter()
         .filter_map(|warp| {
             let line = |(file, number): &(String, usize)| {
-                let path = folder.join("build").join(file);
-                let bytes = system.read(&path).or_else(|_| system.read(Utf8Path::new(file))).ok()?;
-                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let text = source(system, folder, file, &warp.frames)?;
                 Some(text.lines().nth(number.checked_sub(1)?)?.trim().to_owned())
             };
             // The outermost frame that waits names the barrier as the kernel does; a helper calls it by its parameter.
@@ -129,6 +127,13 @@ pub fn waiting(system: &dyn System, folder: &Utf8Path, events: &[Event], answer:
     judge::waiting(answer, &warps)
 }
 
+/// A source file as a debugger names it: as it is, from the build's folder, or, for a bare name, beside the other frames' files.
+fn source(system: &dyn System, folder: &Utf8Path, file: &str, frames: &[(String, usize)]) -> Option<String> {
+    let beside = frames.iter().filter_map(|(other, _)| Utf8Path::new(other).parent()).map(|parent| parent.join(file));
+    let mut places = [folder.join("build").join(file), Utf8PathBuf::from(file)].into_iter().chain(beside);
+    places.find_map(|path| system.read(&path).ok()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Longest that all tools together may take, for a ladder that took `ladder`.
 pub fn limit(ladder: Duration) -> Duration {
     ladder.saturating_mul(200).max(Duration::from_secs(120)).min(Duration::from_secs(1800))
@@ -144,14 +149,14 @@ mod tests {
     #[test]
     fn a_waiting_warp_is_shown_with_its_line_and_its_barrier() {
         let reproducer: Reproducer = toml::from_str(include_str!("../../tests/checks/base.toml")).unwrap();
-        let backtrace = "krepro-warp 0\n#0  wait () at /s/tile.cuh:2 inlined from ring.cuh:1\n".to_owned();
+        let backtrace = "krepro-warp 0\n#0  k () at /s/tile.cuh:2 in _Z4waitPm inlined from ring.cuh:1\n".to_owned();
         let hang = Event::Hang { rung: "ones".into(), deadline_s: 2.0, backtrace, command: String::new() };
         let events = [hang, Event::End { exit: 4, passed: 0, failed: 0, skipped: 0 }];
         let context = Context { exit: Some(4), ..Context::default() };
         let answer = ladder(&reproducer.contract, &Findings::default(), &events, None, &context).unwrap();
         let system = Fake::new()
             .file("/s/tile.cuh", "void wait(Barrier *bar) {\n  while (!try_wait(bar)) {}\n")
-            .file("/r/build/ring.cuh", "  wait(&full[stage]);\n");
+            .file("/s/ring.cuh", "  wait(&full[stage]);\n");
         let told = waiting(&system, "/r".into(), &events, answer).evidence.pop().unwrap();
         assert_eq!(told, "threads 0-31 of the block wait for `full[stage]` at ring.cuh:1: `wait(&full[stage]);`");
     }

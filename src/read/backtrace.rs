@@ -21,7 +21,8 @@ pub fn stopped_warps(text: &str) -> Vec<StoppedWarp> {
         let (number, body) = part.split_once('\n').unwrap_or((part, ""));
         let frames = frames(body);
         let Ok(warp) = number.trim().parse::<u32>() else { continue };
-        if frames.is_empty() {
+        // A warp that has ended cannot be looked at: the debugger stays at the one before it.
+        if frames.is_empty() || body.contains("Invalid coordinates") {
             continue;
         }
         match out.iter_mut().find(|(_, known)| *known == frames) {
@@ -124,13 +125,18 @@ mod tests {
 
     #[test]
     fn warps_that_stand_together_are_joined() {
-        let text = "[Switching focus …]\nkrepro-warp 0\n[Switching focus to CUDA kernel 0, … thread (0,0,0)]\n\
-            #0  wait (barrier=1) at /s/tile.cuh:88 inlined from ring.cuh:132\n#1  kernel<<<(8,1,1),(256,1,1)>>> () at ring.cuh:132\n\
-            krepro-warp 1\n#0  wait (barrier=1) at /s/tile.cuh:88 inlined from ring.cuh:132\n\
-            #1  kernel<<<(8,1,1),(256,1,1)>>> () at ring.cuh:132\n\
-            krepro-warp 2\nInvalid coordinates. CUDA focus unchanged.\n\
-            krepro-warp 4\n#0  0x7f kernel<<<(8,1,1),(256,1,1)>>> () at ring.cuh:140\n";
-        let warps = stopped_warps(text);
+        // As cuda-gdb 13.0 says it of a kernel with line information alone.
+        let frame =
+            "#0  ring_kernel<<<(8,1,1),(256,1,1)>>> () at /s/tile.cuh:88 in _ZN4ring4waitEPmj inlined from ring.cuh:";
+        let text = format!(
+            "[Switching focus to CUDA kernel 0, grid 1, block (0,0,0), thread (0,0,0), device 0, sm 3, warp 0, lane 0]\n\
+             krepro-warp 0\nCUDA focus unchanged.\n{frame}132\n\n\
+             krepro-warp 1\n[Switching focus to CUDA kernel 0, grid 1, block (0,0,0), thread (32,0,0), device 0, sm 3, warp 1, lane 0]\n\
+             88\t  while (!done) {{\n{frame}132\n\n\
+             krepro-warp 2\nInvalid coordinates requested. CUDA focus unchanged.\n{frame}132\n\n\
+             krepro-warp 4\n#0  ring_kernel<<<(8,1,1),(256,1,1)>>> () at ring.cuh:140\n[Inferior 1 (process 9) detached]\n"
+        );
+        let warps = stopped_warps(&text);
         assert_eq!(warps.len(), 2, "{warps:?}");
         assert_eq!(warps[0].threads, "0-63");
         assert_eq!(warps[0].frames, [("/s/tile.cuh".to_owned(), 88), ("ring.cuh".to_owned(), 132)]);

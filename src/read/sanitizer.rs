@@ -92,7 +92,9 @@ fn detail(finding: &mut SanitizerFinding, said: &str) {
     } else if let Some(bytes) = said.strip_prefix("and is ") {
         // "… 1 bytes after the nearest allocation at 0x… of size 16 bytes"
         let (distance, size) = (bytes.split(" at 0x").next(), bytes.split(" of size ").nth(1));
-        if let (Some(distance), Some(size)) = (distance, size) {
+        // An address that is nowhere near an allocation says nothing about that one.
+        let near = |text: &str| text.split(' ').next().is_some_and(|count| count.replace(',', "").len() <= 7);
+        if let (Some(distance), Some(size)) = (distance.filter(|text| near(text)), size) {
             finding.text = format!("{}, {distance} (of {size})", finding.text);
         }
     }
@@ -148,6 +150,8 @@ mod tests {
         );
         assert_eq!((only.places.as_slice(), only.count), (&["scale.cuh:58".to_owned()][..], 2));
         assert_eq!(only.thread.as_deref(), Some("thread (3,0,0) in block (1,0,0)"));
+        let far = text.replace("is 2 bytes after", "is 140,578,046,083,056 bytes before");
+        assert_eq!(report(SanitizerTool::Memcheck, &far).findings[0].text, "Invalid __global__ read of size 2 bytes");
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub fn sanitize(
             tool.name(),
             "--log-file",
             log.as_str(),
+            "--print-limit",
+            "1000",
             "--strip-paths",
             "no",
             "--show-backtrace",
