@@ -88,6 +88,15 @@ fn counts(evidence: &Evidence<'_>, kind: Kind) -> bool {
 
 fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
     let shown = evidence.unstable()?;
+    // Threads that store to one another's elements differ from launch to launch too, and leave elements unwritten.
+    if evidence.written_wrong() {
+        return Some(Conclusion::Open {
+            why: "launches with equal inputs differ while other elements are written than expected: a race, or several threads that \
+                  store to one element"
+                .to_owned(),
+            hints: vec![Stage::Store, Stage::Synchronisation],
+        });
+    }
     let (class, cause) = if evidence.piles_up() && !evidence.target.accumulate {
         (
             "SPLITK_WS_NOT_CLEARED",
