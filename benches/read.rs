@@ -6,6 +6,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use krepro::read::cxx::document::{Document, Grammar};
+use krepro::read::cxx::functions::functions;
 use krepro::read::cxx::mask::MaskOptions;
 use krepro::read::signature::{SignatureOptions, find};
 use krepro::read::site::evaluate;
@@ -77,6 +78,18 @@ fn read(c: &mut Criterion) {
     });
     group.bench_function("mask and parse alone", |b| {
         b.iter(|| Document::parse(black_box(&header), Grammar::Cuda, &MaskOptions::default()).root().child_count());
+    });
+    group.finish();
+    // As many headers, and as much text, as the persistent kernel of a large framework has.
+    let headers: Vec<_> =
+        (0..116).map(|index| Source::new(format!("kernel_{index}.cuh"), repeated(HEADER, 340))).collect();
+    let mut group = c.benchmark_group("116 headers of 340 lines");
+    group.sample_size(10);
+    group.bench_function("every function of all", |b| {
+        b.iter(|| {
+            let count = |source| functions(&Document::parse(source, Grammar::Cuda, &MaskOptions::default())).len();
+            headers.iter().map(count).sum::<usize>()
+        });
     });
     group.finish();
 }

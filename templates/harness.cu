@@ -19,7 +19,16 @@
 
 // ---- what the launch needs ---------------------------------------------------------------------------------------------
 <@ runtime_first | verbatim @>
-<$ include "kernel.cu" $>#ifndef KREPRO_DEVICE_HALF
+<$ include "kernel.cu" $><$ if carried $>// An inlined task leaves no symbol: this template carries its instantiation into the executable, where it is read back.
+#if __cplusplus >= 201703L && !defined(KREPRO_HOST_HALF) && !defined(KREPRO_DEVICE_HALF)
+template <auto krepro_function> __global__ void krepro_names() {}
+[[maybe_unused]] static void krepro_name() {
+<$ for alias in aliases $>  using <@ alias.name @> = <@ alias.text | verbatim @>;
+<$ endfor $>  (void)&krepro_names<<@ entry | verbatim @>>;
+}
+#endif
+
+<$ endif $>#ifndef KREPRO_DEVICE_HALF
 // ---- the contract: what the kernel promises ----------------------------------------------------------------------------
 namespace krepro {
 

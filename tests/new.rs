@@ -309,3 +309,234 @@ fn a_named_file_that_is_not_there_is_a_wrong_option() {
     New::simt().with("--log", "examples/simt_linear/none.log").refused(&["none.log"]);
     New::simt().with("--kernel", "examples/simt_linear/none.cuh:linear_kernel").refused(&["none.cuh"]);
 }
+
+const INSTANCE: &str = "simt::linear_kernel<__nv_bfloat16, 16, 1024, 6144, 32, 2, 0>";
+
+/// The SIMT example with a text of its own as the site.
+fn with_site(folder: &tempfile::TempDir, name: &str, text: &str) -> New {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("written");
+    New::simt().with("--site", &path.display().to_string()).without("--set", "")
+}
+
+#[test]
+fn every_language_of_a_site_gives_the_same_instantiation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sites = [
+        (
+            "site.py",
+            "def site(m, args):\n    return f'''auto p = &simt::linear_kernel<__nv_bfloat16, {m}, {n}, 6144, 32, 2, {d}>;'''\n",
+        ),
+        (
+            "format.py",
+            "code = \"auto p = &simt::linear_kernel<__nv_bfloat16, {m}, {n}, 6144, 32, 2, {d}>;\".format(m=m, n=n, d=d)\n",
+        ),
+        (
+            "percent.py",
+            "code = \"auto p = &simt::linear_kernel<__nv_bfloat16, %d, %s, 6144, 32, 2, %d>;\" % (m, n, d)\n",
+        ),
+        (
+            "site.jinja",
+            "{% for k in [6144] %}\nauto p = &simt::linear_kernel<__nv_bfloat16, {{ m }}, {{ n }}, {{ k }}, 32, 2, {{ d }}>;\n{% endfor %}\n",
+        ),
+        (
+            "site.rs",
+            "fn site() -> String { format!(\"auto p = &simt::linear_kernel<__nv_bfloat16, {m}, {n}, 6144, 32, 2, {d}>;\") }\n",
+        ),
+        (
+            "stream.cc",
+            "std::string site(int m, int n, int d) {\n  std::ostringstream s;\n  s << \"auto p = &simt::linear_kernel<__nv_bfloat16, \" << m << \", \" << n << \", 6144, 32, 2, \" << d << \">;\\n\";\n  return s.str();\n}\n",
+        ),
+        (
+            "format.hpp",
+            "std::string site(int m, int n, int d) {\n  return fmt::format(R\"(auto p = &simt::linear_kernel<__nv_bfloat16, {}, {}, 6144, 32, 2, {}>;)\", m, n, d);\n}\n",
+        ),
+    ];
+    for (name, text) in sites {
+        let new = with_site(&folder, name, text).also("--set", "m=16").also("--set", "n=1024").also("--set", "d=0");
+        new.made();
+        let unit = new.read("linear_kernel.cu");
+        assert!(unit.contains(&format!("#define KREPRO_ENTRY &{INSTANCE}")), "{name}: {unit}");
+        with_site(&folder, name, text).also("--set", "m=16").refused(&["`n` is not known", "--set n=VALUE"]);
+    }
+}
+
+#[test]
+fn an_instantiation_behind_a_macro_of_a_header_is_expanded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(
+        folder.path().join("instances.h"),
+        "#define INSTANCE(M, N, D) \\\n  template __global__ void simt::linear_kernel<__nv_bfloat16, M, N, 6144, 32, 2, D>(int);\n",
+    )
+    .expect("written");
+    let text = "#include \"instances.h\"\nINSTANCE(16, 1024, 0)\nINSTANCE(16, 512, 0)\n";
+    with_site(&folder, "gen.cu", text).refused(&["2 instantiations behind macros", "gen.cu:2:1", "--line LINE"]);
+    let new = with_site(&folder, "gen.cu", text).also("--line", "2");
+    new.made();
+    assert!(new.read("linear_kernel.cu").contains(INSTANCE));
+    assert_eq!(new.read("inputs/site.txt"), "INSTANCE(16, 1024, 0)");
+    assert!(new.read("repro.toml").contains("gen.cu:2 (INSTANCE expanded)"));
+}
+
+#[test]
+fn a_symbol_of_production_gives_the_instantiation_and_contradicts_a_wrong_one() {
+    let symbol = format!(
+        "void {INSTANCE}(__nv_bfloat16 const*, __nv_bfloat16 const*, __nv_bfloat16 const*, __nv_bfloat16*, int)"
+    );
+    let new = New::simt().without("--site", "").without("--set", "").also("--symbol", &symbol);
+    new.made();
+    assert!(new.read("linear_kernel.cu").contains(INSTANCE));
+    assert!(new.read("repro.toml").contains("production_symbol = { value = "), "{}", new.read("repro.toml"));
+    New::simt().also("--symbol", &symbol).made();
+    New::simt().also("--symbol", &symbol.replace("1024", "512")).refused(&[
+        "K-SYMBOL-DIFFERS",
+        "template argument 2 is `512` there and `1024` here",
+        "site.cc:",
+    ]);
+    New::simt().without("--site", "").without("--set", "").also("--symbol", "_Znonsense").refused(&["K-INST-SYMBOL"]);
+}
+
+#[test]
+fn a_branch_of_generated_text_is_chosen_by_task_or_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "__device__ void run(Task const *t) {{\n  if (t->type == TASK_A && t->variant == 0) {{\n    {}(a, b, c, d, 1024);\n  }} else \
+         if (t->type == TASK_A && t->variant == 1) {{\n    {INSTANCE}(a, b, c, d, 1024);\n  }}\n}}\n",
+        INSTANCE.replace("1024", "512")
+    );
+    with_site(&folder, "gen.cu", &text).refused(&["2 instantiations", "t->variant == 1"]);
+    for (option, value) in [("--task", "TASK_A:1"), ("--line", "5")] {
+        let new = with_site(&folder, "gen.cu", &text).also(option, value);
+        new.made();
+        assert!(new.read("linear_kernel.cu").contains(INSTANCE));
+        assert_eq!(new.read("inputs/site.txt").trim(), format!("{INSTANCE}(a, b, c, d, 1024);"));
+    }
+    with_site(&folder, "gen.cu", &text)
+        .also("--task", "TASK_B")
+        .refused(&["no block of the text runs for task TASK_B"]);
+    with_site(&folder, "gen.cu", &text).also("--task", "TASK_B;").refused(&["names no task"]);
+}
+
+#[test]
+fn leaves_come_from_a_task_graph_with_their_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let graph = folder.path().join("graph.json");
+    std::fs::write(
+        &graph,
+        r#"{"all_tasks": [{"task_type": 7, "variant_id": 1, "inputs": [], "outputs": [{"dims": [16, 1024], "strides": [1024, 1]}]}]}"#,
+    )
+    .expect("written");
+    let text = "enum { TASK_A = 7 };\nstd::string site(Graph const &g, int d) {\n  int rows = 0, cols = 0;\n  rows = \
+                output_ops[0]->output_tensors[0].dim[0];\n  cols = output_ops[0]->output_tensors[0].dim[1];\n  Code c;\n  \
+                c.e(\"auto p = &simt::linear_kernel<__nv_bfloat16, $, $, 6144, 32, 2, $>;\", rows, cols, d);\n  return c.str();\n}\n";
+    let with = |task: &str| {
+        with_site(&folder, "site.cc", text)
+            .also("--set", "d=0")
+            .also("--task-graph", &graph.display().to_string())
+            .also("--task", task)
+    };
+    let new = with("TASK_A=7:1");
+    let said = new.made();
+    assert!(!said.contains("K-SITE-UNUSED"), "{said}");
+    let record = new.read("repro.toml");
+    assert!(record.contains("graph.json:1:1") && record.contains("outputs[0].dims[1]"), "{record}");
+    with("TASK_A=7").refused(&["which variant of TASK_A"]);
+    with("TASK_A:1").refused(&["TASK_A=NUMBER:1", "7:1"]);
+    with("TASK_A=7:2").refused(&["7:1"]);
+}
+
+#[test]
+fn a_debug_output_gives_text_launch_and_leaves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = folder.path().join("run.log");
+    std::fs::write(
+        &output,
+        format!(
+            "d = 0\nm: 16\nn = 1024\nn = 512\nGenerated kernel code:\n#include <k.cuh>\nstatic void __instantiate() {{\n  auto p = \
+             reinterpret_cast<void*>(&{INSTANCE});\n}};\n\nLoading\nLaunch kernel with {{16, 2}} x 256, shared memory: 1024 bytes, \
+             cluster: 1, pdl: 0\n"
+        ),
+    )
+    .expect("written");
+    let output = output.display().to_string();
+    let new = New::simt().without("--site", "").without("--set", "").also("--prints", &output);
+    new.made();
+    let record = new.read("repro.toml");
+    assert!(record.contains("run.log:12:21") && record.contains("shared_memory = { value = 1024"), "{record}");
+    assert!(new.read("linear_kernel.cu").contains(INSTANCE));
+    let site = "std::string site(int m, int n, int d) {\n  return fmt::format(\"auto p = &simt::linear_kernel<__nv_bfloat16, {}, {}, \
+                6144, 32, 2, {}>;\", m, n, d);\n}\n";
+    with_site(&folder, "site.hpp", site).also("--prints", &output).refused(&[
+        "`n` is not known",
+        "prints several values of it: 1024",
+        "run.log:4",
+    ]);
+    let new = with_site(&folder, "site.hpp", site).also("--prints", &output).also("--set", "n=1024");
+    new.made();
+    assert!(
+        new.read("repro.toml").contains("m = { value = \"16\", from = \"transcribed\", at = "),
+        "{}",
+        new.read("repro.toml")
+    );
+}
+
+#[test]
+fn the_launch_of_a_generated_text_is_read_from_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "void call() {{\n  dim3 grid(16, 1);\n  {INSTANCE}<<<grid, dim3(256), 0, stream>>>(a, b, c, d, 1024);\n}}\n"
+    );
+    let new = with_site(&folder, "host.cu", &text);
+    new.made();
+    let record = new.read("repro.toml");
+    assert!(record.contains("host.cu:3:") && record.contains("expr = \"dim3(16, 1)\""), "{record}");
+    assert!(record.contains("most_threads = { value = 256"), "{record}");
+}
+
+const FILL: &str = "void fill(CUtensorMap *map, Task const &task, Tensor const &t, size_t id) {
+  int const rows = t.dim[0];
+  const uint64_t dims[2] = {static_cast<uint64_t>(t.dim[1]), static_cast<uint64_t>(rows)};
+  const uint64_t strides[1] = {static_cast<uint64_t>(t.dim[1]) * 2};
+  const uint32_t tile[2] = {64, static_cast<uint32_t>(std::min(rows, 8))};
+  if (task.kind == TASK_LINEAR) {
+    CHECK(cuTensorMapEncodeTiled(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, t.data, dims, strides, tile, ones, CU_NONE,
+                                 CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_FILL));
+  }
+}
+";
+
+#[test]
+fn production_descriptors_come_from_fill_code_or_prints_and_differences_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let fill = format!("tma_input={}:fill", file("fill.h", FILL));
+    let with = || {
+        New::sm90()
+            .also("--fill", &fill)
+            .also("--fill-set", "task.kind=TASK_LINEAR")
+            .also("--fill-set", "tma_input:t.dim[1]=REDUCTION_SIZE")
+    };
+    let new = with().also("--fill-set", "tma_input:t.dim[0]=BATCH_SIZE");
+    let said = new.made();
+    assert!(said.contains("K-DESCRIPTOR-RULE") || said.contains("K-S09"), "{said}");
+    let record = new.read("repro.toml");
+    assert!(record.contains("fill code, from t.dim[0], t.dim[1]") || record.contains("fill.h:"), "{record}");
+    with().refused(&["K-FILL-LEAF", "t.dim[0]"]);
+    let print = file(
+        "run.log",
+        "Making TMA desc: global memory: 6144 16, shared memory: 64 8, outer stride: 6144, swizzle: 128 (base: 0), elem size: 2\n",
+    );
+    let new = New::sm90().also("--prints", &print);
+    let said = new.made();
+    assert!(said.contains("K-S09"), "{said}");
+    assert!(new.read("repro.toml").contains("run.log:1:60"), "{}", new.read("repro.toml"));
+    New::sm90()
+        .also("--prints", &print)
+        .also("--printed-map", "tma_nothing=1")
+        .refused(&["no descriptor `tma_nothing`"]);
+    New::sm90().also("--prints", &print).also("--printed-map", "tma_input=9").refused(&["line 9 prints no descriptor"]);
+}

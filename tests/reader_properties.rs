@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use krepro::read::cxx::mask::{MaskOptions, mask};
-use krepro::read::instantiation::{Select, parse_text, symbol};
+use krepro::read::fill;
+use krepro::read::instantiation::{Select, expand, parse_text, symbol};
+use krepro::read::prints;
 use krepro::read::signature::{SignatureOptions, find};
 use krepro::read::site::{read, task_graph};
 use krepro::source::Source;
@@ -17,6 +19,14 @@ const SEEDS: &[(&str, &str)] = &[
     ("d.jinja", include_str!("sites/trio.jinja")),
     ("e.py", include_str!("sites/trio.py")),
     ("f.rs", include_str!("sites/trio.rs")),
+    (
+        "g.log",
+        "n = 3\nMaking TMA desc: global memory: 64 8, shared memory: 64 8, outer stride: 64, swizzle: 128 (base: 0), elem size: 2\nGenerated kernel code:\nstatic void f() {\n};\nLaunch kernel with {1, 2} x 3, shared memory: 4 bytes\nglobalDim (1,2)\nboxDim (1,2)\n",
+    ),
+    (
+        "h.h",
+        "void fill(M *m, T const &t, int n) { int d[2] = {n, 1}; for (int i = 0; i < n; ++i) d[0] += i; switch (t.k) { case A: cuTensorMapEncodeTiled(m, X, 2, t.p, d, &d[1], d, o, c, CU_TENSOR_MAP_SWIZZLE_NONE, l, f); } }",
+    ),
 ];
 
 /// A seed with a few bytes cut out, doubled or replaced.
@@ -60,5 +70,12 @@ proptest! {
         let _ = find(&source, "clamped", &SignatureOptions::default());
         let _ = symbol::parse_symbol(&source);
         let _ = task_graph::leaves(&source, "1", 0);
+        let printed = prints::read(&source);
+        prop_assert!(printed.code.iter().all(|code| code.bytes().len() <= source.bytes().len()));
+        let _ = expand(&source, std::slice::from_ref(&source));
+        for function in ["site", "clamped", "fill"] {
+            let _ = fill::evaluate(std::slice::from_ref(&source), function, &leaves);
+            let _ = read(&source, Some(function), &leaves);
+        }
     }
 }

@@ -43,8 +43,13 @@ pub struct Fidelity {
     pub mangled: Option<String>,
     /// The kernel's symbol, in C++ form.
     pub symbol: Option<String>,
-    /// Its template arguments against the transcription; empty for a wrapper.
+    /// Its template arguments, or those of the task in the wrapper, against the transcription; empty where the executable
+    /// names neither.
     pub arguments: Vec<Argument>,
+    /// Template arguments that the site leaves to the header: the parameter and what the compiler took.
+    pub defaults: Vec<(String, String)>,
+    /// Whether production's own symbol names what was built; `None` where none is known.
+    pub production_symbol: Option<bool>,
     /// Flags of the log that act on code and are not as they were.
     pub flags: Vec<String>,
     /// Registers and spills.
@@ -81,13 +86,22 @@ pub fn weigh(evidence: &Evidence<'_>) -> Fidelity {
     let demangled = own.map(|kernel| instance::demangle(&kernel.symbol));
     let transcribed: Vec<String> =
         reproducer.instantiation.template_arguments.iter().map(|piece| piece.value.clone()).collect();
-    let arguments = match &demangled {
-        Some(text) if !wrapped => instance::compare(&transcribed, &instantiated(text, reproducer).1),
-        _ => vec![],
+    let task = evidence.kernels.iter().find_map(|kernel| instance::carried(&instance::demangle(&kernel.symbol)));
+    let named = if wrapped { task } else { demangled.clone() };
+    let built = match &named {
+        Some(text) if wrapped => instance::parts(text).1,
+        Some(text) => instantiated(text, reproducer).1,
+        None => vec![],
     };
+    let arguments = instance::compare(&transcribed, &built, &reproducer.instantiation.aliases);
+    let parameters = &reproducer.kernel.signature.template_parameters;
+    let defaults = parameters.iter().zip(&built).skip(transcribed.len());
+    let defaults = defaults.map(|(parameter, value)| (parameter.name.clone(), value.clone())).collect();
+    let production_symbol = named.as_deref().and_then(|named| is_productions(named, reproducer));
     let flags = changed_flags(evidence);
     let production = own.and_then(|own| against(own, evidence.production));
-    let (level, why) = level(wrapped, launcher, own.is_some(), &arguments, &flags, production.as_ref());
+    let (level, why) =
+        level([wrapped, launcher], own.is_some(), &arguments, &flags, production.as_ref(), production_symbol);
     let symbol = own.map(|kernel| kernel.symbol.as_str());
     Fidelity {
         level,
@@ -95,11 +109,24 @@ pub fn weigh(evidence: &Evidence<'_>) -> Fidelity {
         mangled: symbol.map(str::to_owned),
         symbol: demangled,
         arguments,
+        defaults,
+        production_symbol,
         flags,
         usage: evidence.usage.iter().find(|usage| Some(usage.symbol.as_str()) == symbol).cloned(),
         instructions: symbol.and_then(|s| evidence.instructions.get(s)).cloned().unwrap_or_default(),
         production,
     }
+}
+
+/// Whether production's symbol names the function that was built; parameters and return type follow from its arguments.
+fn is_productions(named: &str, reproducer: &Reproducer) -> Option<bool> {
+    let symbol = reproducer.kernel.production_symbol.as_ref()?;
+    let plain = |text: &str| {
+        let (name, arguments) = instance::parts(text);
+        // Tools spell `(int)3` and `3`, and blanks, as they like.
+        (name, arguments.iter().map(|a| instance::plain(a)).collect::<Vec<_>>())
+    };
+    Some(plain(named) == plain(&instance::demangle(&symbol.value)))
 }
 
 /// Whether this is the kernel that the reproducer launches.
@@ -136,7 +163,7 @@ pub fn usage_of<'u>(usages: &'u [Usage], reproducer: &Reproducer, wrapper: &str)
         reproducer.instantiation.template_arguments.iter().map(|piece| piece.value.clone()).collect();
     let fits = |usage: &&Usage| {
         let (name, built) = instantiated(&instance::demangle(&usage.symbol), reproducer);
-        let arguments = instance::compare(&transcribed, &built);
+        let arguments = instance::compare(&transcribed, &built, &reproducer.instantiation.aliases);
         same_name(&name, reproducer) && arguments.iter().all(|argument| argument.same != Some(false))
     };
     usages.iter().find(fits)
@@ -226,12 +253,12 @@ fn difference(own: &Kernel, production: &Kernel) -> String {
 }
 
 fn level(
-    wrapped: bool,
-    launcher: bool,
+    [wrapped, launcher]: [bool; 2],
     found: bool,
     arguments: &[Argument],
     flags: &[String],
     production: Option<&Comparison>,
+    production_symbol: Option<bool>,
 ) -> (Level, String) {
     if let Some(comparison) = production {
         return if comparison.equal {
@@ -249,6 +276,9 @@ fn level(
     if !found {
         return (Level::Unknown, "the kernel was not found among the symbols of the executable".to_owned());
     }
+    if production_symbol == Some(false) {
+        return (Level::Unknown, "production's symbol names another instantiation than was built".to_owned());
+    }
     if let Some(wrong) = arguments.iter().find(|argument| argument.same == Some(false)) {
         let why = format!("template argument `{}` was built as `{}`", wrong.transcribed, wrong.built);
         return (Level::Unknown, why);
@@ -256,12 +286,12 @@ fn level(
     if !flags.is_empty() {
         return (Level::Unknown, format!("{} flag(s) that act on code are not production's", flags.len()));
     }
-    let why = if wrapped {
-        "the task is inlined in a wrapper kernel; flags as production's"
-    } else {
-        "the same instantiation and flags"
+    let instance = match production_symbol {
+        Some(_) => "production's symbol names this instantiation",
+        None => "no symbol of production proves which instantiation it runs",
     };
-    (Level::Partial, why.to_owned())
+    let what = if wrapped { "the task is inlined in a wrapper kernel" } else { "the instantiation that was read" };
+    (Level::Partial, format!("{what}, flags as production's; {instance}"))
 }
 
 #[cfg(test)]
@@ -278,7 +308,7 @@ mod tests {
         let own = kernel(&[7; 32]);
         let equal = against(&own, &[("p.cubin".into(), vec![kernel(&[1; 32]), kernel(&[7; 32])])]).unwrap();
         assert!(equal.equal);
-        assert_eq!(level(true, false, true, &[], &[], Some(&equal)).0, Level::Proven);
+        assert_eq!(level([true, false], true, &[], &[], Some(&equal), None).0, Level::Proven);
         let mut other = [7; 48];
         other[20] = 1;
         let differs = against(&own, &[("p.cubin".into(), vec![kernel(&other)])]).unwrap();
@@ -286,14 +316,16 @@ mod tests {
             differs.difference.clone().unwrap(),
             "from instruction 1 on; 2 instructions here and 3 there, 32 registers here and 32 there"
         );
-        assert_eq!(level(true, false, true, &[], &[], Some(&differs)).0, Level::Unknown);
+        assert_eq!(level([true, false], true, &[], &[], Some(&differs), None).0, Level::Unknown);
     }
 
     #[test]
     fn without_production_it_is_partial_at_best() {
-        assert_eq!(level(false, false, true, &[], &[], None).0, Level::Partial);
-        assert_eq!(level(false, false, false, &[], &[], None).0, Level::Unknown);
-        assert!(level(false, true, false, &[], &[], None).1.contains("launcher"));
-        assert_eq!(level(true, false, true, &[], &["-DX left out: why".into()], None).0, Level::Unknown);
+        assert_eq!(level([false; 2], true, &[], &[], None, None).0, Level::Partial);
+        assert_eq!(level([false; 2], false, &[], &[], None, None).0, Level::Unknown);
+        assert_eq!(level([false; 2], true, &[], &[], None, Some(false)).0, Level::Unknown);
+        assert!(level([false; 2], true, &[], &[], None, Some(true)).1.contains("names this instantiation"));
+        assert!(level([false, true], false, &[], &[], None, None).1.contains("launcher"));
+        assert_eq!(level([true, false], true, &[], &["-DX left out: why".into()], None, None).0, Level::Unknown);
     }
 }

@@ -43,7 +43,9 @@ impl Wanted {
             None => {
                 let (name, built) = instance::parts(&instance::demangle(&kernel.symbol));
                 let same = name == self.kernel || name.ends_with(&format!("::{}", self.kernel));
-                same && instance::compare(&self.arguments, &built).iter().all(|argument| argument.same != Some(false))
+                same && instance::compare(&self.arguments, &built, &[])
+                    .iter()
+                    .all(|argument| argument.same != Some(false))
             }
         };
         let mut fitting = all.iter().filter(fits);

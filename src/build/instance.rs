@@ -3,6 +3,8 @@
 use cpp_demangle::{DemangleOptions, Symbol};
 use serde::Serialize;
 
+use crate::model::Binding;
+
 /// One template argument, both ways.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Argument {
@@ -12,6 +14,17 @@ pub struct Argument {
     pub built: String,
     /// Whether they say the same; `None` for a name that only the compiler can resolve (an alias, a constant).
     pub same: Option<bool>,
+}
+
+/// The kernel template that carries the instantiation of an inlined task.
+const CARRIER: &str = "krepro_names";
+
+/// The function whose address the carrier's symbol holds, in C++ form; none for any other symbol.
+pub fn carried(demangled: &str) -> Option<String> {
+    let (name, arguments) = parts(demangled);
+    let function = arguments.first().filter(|_| name.rsplit("::").next() == Some(CARRIER))?.strip_prefix('&')?;
+    let inner = function.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    Some(inner.unwrap_or(function).to_owned())
 }
 
 /// A symbol in C++ form; itself when it is no mangled name.
@@ -84,17 +97,36 @@ fn split(list: &str) -> Vec<String> {
     parts.iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Compares argument by argument; arguments that only the compiler sees are defaults.
-pub fn compare(transcribed: &[String], built: &[String]) -> Vec<Argument> {
+/// Compares argument by argument, aliases by what they stand for; arguments that only the compiler sees are defaults.
+pub fn compare(transcribed: &[String], built: &[String], aliases: &[Binding]) -> Vec<Argument> {
     transcribed
         .iter()
         .zip(built)
         .map(|(transcribed, built)| Argument {
             transcribed: transcribed.clone(),
             built: built.clone(),
-            same: same(transcribed, built),
+            same: match aliases.iter().find(|alias| alias.name == *transcribed && !alias.template.is_empty()) {
+                Some(alias) => alias_same(alias, built),
+                None => same(transcribed, built),
+            },
         })
         .collect()
+}
+
+/// Whether an alias of a template is what the compiler made of it; what its arguments do not decide stays open.
+fn alias_same(alias: &Binding, built: &str) -> Option<bool> {
+    let (name, arguments) = parts(built);
+    let last = |name: &str| name.rsplit("::").next().unwrap_or_default().to_owned();
+    if last(&name) != last(&alias.template) || arguments.len() < alias.arguments.len() {
+        return None;
+    }
+    let each = alias.arguments.iter().zip(&arguments).map(|(ours, built)| same(&ours.value, built));
+    let verdicts: Vec<Option<bool>> = each.collect();
+    if verdicts.contains(&Some(false)) {
+        Some(false)
+    } else {
+        verdicts.iter().all(|verdict| *verdict == Some(true)).then_some(true)
+    }
 }
 
 fn same(transcribed: &str, built: &str) -> Option<bool> {
@@ -108,7 +140,16 @@ fn same(transcribed: &str, built: &str) -> Option<bool> {
     }
 }
 
-/// Without blanks, leading `::` and casts of a value.
+/// The same without the casts that some tools print, within as well.
+pub fn plain(text: &str) -> String {
+    let mut out: String = normal(text);
+    for of in ["int", "unsignedint", "bool", "long", "unsignedlong", "char"] {
+        out = out.replace(&format!("({of})"), "");
+    }
+    out
+}
+
+/// Without blanks, leading `::` and the cast of a value.
 fn normal(text: &str) -> String {
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let plain = plain.trim_start_matches("::");
@@ -132,7 +173,9 @@ fn number(text: &str) -> Option<i128> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compare, demangle, parts};
+    use super::{carried, compare, demangle, parts};
+    use crate::model::{Binding, Fact};
+    use crate::source::Place;
 
     #[test]
     fn a_mangled_kernel_is_taken_apart() {
@@ -149,7 +192,27 @@ mod tests {
         let words = |list: &[&str]| list.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
         let transcribed = words(&["bfloat16", "64u", "false", "1", "::x::Y"]);
         let built = words(&["__nv_bfloat16", "64", "true", "(E)1", "x::Y"]);
-        let verdicts: Vec<_> = compare(&transcribed, &built).iter().map(|a| a.same).collect();
+        let verdicts: Vec<_> = compare(&transcribed, &built, &[]).iter().map(|a| a.same).collect();
         assert_eq!(verdicts, [None, Some(true), Some(false), Some(true), Some(true)]);
+    }
+
+    #[test]
+    fn a_carrier_names_the_task_with_its_defaults() {
+        let symbol = "_Z12krepro_namesIXadL_ZN2ns4taskIfLi32ENS0_3mapILi3EEELb0EEEvRKT1_PT_iEEEvv";
+        let task = carried(&demangle(symbol)).expect("a task");
+        let (name, arguments) = parts(&task);
+        assert_eq!(name, "ns::task");
+        assert_eq!(arguments, ["float", "32", "ns::map<3>", "false"]);
+        assert_eq!(carried("void other<&(void f<3>(int))>()"), None);
+        let piece = |text: &str| Fact::transcribed(text.to_owned(), Place { file: "s".into(), line: 1, column: 1 });
+        let alias = |argument: &str| Binding {
+            name: "M".into(),
+            text: piece(""),
+            template: "ns::map".into(),
+            arguments: vec![piece(argument)],
+        };
+        let ours = ["float".to_owned(), "32".into(), "M".into()];
+        let verdict = |argument: &str| compare(&ours, &arguments, &[alias(argument)])[2].same;
+        assert_eq!((verdict("3"), verdict("4"), verdict("N")), (Some(true), Some(false), None));
     }
 }

@@ -47,8 +47,9 @@ fn threads(reproducer: &Reproducer, out: &mut Findings) {
     }
     let bounds = reproducer.launch.launch_bounds.as_ref().or(reproducer.kernel.signature.launch_bounds.as_ref());
     if let Some(bounds) = bounds {
-        match bounds.value.split(',').next().map(|first| first.trim().parse::<u64>()) {
-            Some(Ok(most)) if threads.value > most => out.push(
+        let evaluated = reproducer.launch.most_threads.as_ref().map(|most| most.value);
+        match evaluated.or_else(|| bounds.value.split(',').next()?.trim().parse().ok()) {
+            Some(most) if threads.value > most => out.push(
                 Finding::new(
                     "K-S22",
                     Weight::Refuse,
@@ -62,8 +63,8 @@ fn threads(reproducer: &Reproducer, out: &mut Findings) {
                 .then("the launch returns an error: the kernel was compiled for fewer threads")
                 .help(format!("the nearest legal value is {most}")),
             ),
-            Some(Ok(_)) => {}
-            _ => out.skip("K-S22", format!("the value of `__launch_bounds__({})`", bounds.value)),
+            Some(_) => {}
+            None => out.skip("K-S22", format!("the value of `__launch_bounds__({})`", bounds.value)),
         }
     }
 }
@@ -164,8 +165,13 @@ fn indivisible(axis: &str, blocks: &Fact<u64>, extent: &Fact<u64>) -> Finding {
 /// `__cluster_dims__` of the header against the launch.
 fn declared(reproducer: &Reproducer, out: &mut Findings) {
     let Some(text) = &reproducer.kernel.signature.cluster_dims else { return };
-    let parsed: Result<Vec<u64>, _> = text.value.split(',').map(|part| part.trim().parse()).collect();
-    let Ok(mut dims) = parsed else {
+    let evaluated = reproducer
+        .launch
+        .declared_cluster
+        .as_ref()
+        .map(|dims| dims.iter().map(|extent| extent.value).collect::<Vec<_>>());
+    let parsed = || text.value.split(',').map(|part| part.trim().parse().ok()).collect::<Option<Vec<u64>>>();
+    let Some(mut dims) = evaluated.or_else(parsed) else {
         out.skip("K-S20", format!("the value of `__cluster_dims__({})`", text.value));
         return;
     };

@@ -221,6 +221,10 @@ fn show(session: &mut Session<'_>, fidelity: &Fidelity) -> Result<(), Failure> {
     }
     let named = fidelity.arguments.iter().filter(|a| a.same == Some(false));
     rows.extend(named.map(|a| ("differs", format!("`{}` was built as `{}`", a.transcribed, a.built))));
+    if !fidelity.defaults.is_empty() {
+        let told: Vec<_> = fidelity.defaults.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        rows.push(("defaults", format!("left to the header: {}", told.join(", "))));
+    }
     rows.extend(fidelity.flags.iter().map(|flag| ("flag", flag.clone())));
     if let Some(Comparison { file, equal, difference }) = &fidelity.production {
         let word = if *equal { "equal" } else { "different" };

@@ -31,6 +31,9 @@ pub struct Instantiation {
     pub template_arguments: Vec<Piece>,
     /// Call arguments, as emitted, in order; empty for a bare `&kernel<…>`.
     pub arguments: Vec<Piece>,
+    /// What stands within `<<<` and `>>>` of a launch, as emitted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launch: Vec<Piece>,
     /// Aliases (`using`) in order.
     pub aliases: Vec<Binding>,
     /// Local objects in order.

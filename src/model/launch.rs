@@ -42,6 +42,12 @@ pub struct Launch {
     /// The arguments of `__launch_bounds__`, copied exactly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_bounds: Option<Fact<String>>,
+    /// The first of them as a number, where it could be evaluated: the most threads that the kernel was compiled for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_threads: Option<Fact<u64>>,
+    /// The arguments of the header's `__cluster_dims__` as numbers, where they could be evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_cluster: Option<[Fact<u64>; 3]>,
     /// Bytes of workspace, zeroed before each launch unless `workspace_fill` says otherwise.
     pub workspace: Fact<u64>,
     /// The byte that the workspace is filled with before each launch.

@@ -95,6 +95,7 @@ mod tests {
             kernel: piece("kernel::run"),
             template_arguments: vec![piece(argument)],
             arguments: vec![],
+            launch: vec![],
             aliases: vec![],
             objects: vec![],
         };

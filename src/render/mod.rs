@@ -3,6 +3,7 @@
 //! Pure and deterministic: the same reproducer gives the same bytes.
 
 mod batch;
+mod carried;
 mod runtime;
 mod seal;
 mod validate;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::{runtime, seal};
+use super::{carried, runtime, seal};
 use crate::model::{
     Accumulator, BuildLine, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout, Major, Origin,
     OutputRole, Reproducer, STUB_FOLDER, TensorMap,
@@ -76,6 +76,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("runtime", &runtime::rest());
 
     context.insert("kernel_name", WRAPPER);
+    context.insert("carried", &carried::carried(reproducer));
     context.insert("wrapped", &(launch.kind.value == LaunchKind::Wrapped));
     context.insert("unit", &(harness.emitted == Emitted::Unit));
     context.insert("call", call(launch.kind.value));

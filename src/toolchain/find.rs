@@ -57,6 +57,18 @@ pub fn find(system: &dyn System, option: Option<&str>) -> Result<Found, Diagnost
     Err(Diagnostic::error("K-TOOL-NVCC", "no nvcc was found").because(passed.join("\n")).help(HELP).into())
 }
 
+/// The same without running a program, and without an error: what python has is not looked for.
+pub fn known(system: &dyn System) -> Option<Utf8PathBuf> {
+    if let Some(name) = system.env("NVCC") {
+        return explicit(system, &name);
+    }
+    let cached = cache::folder(system).ok().map(|folder| folder.join("toolchains"));
+    let inside = wheels::components().into_iter().filter(|c| c.always);
+    let own = cached.into_iter().zip(inside).map(|(folder, c)| folder.join(&c.name).join(&c.check));
+    let all: Vec<Utf8PathBuf> = candidates(system).into_iter().map(|(path, _)| path).chain(own).collect();
+    all.into_iter().find(|path| system.is_file(path))
+}
+
 const HELP: &str = "`krepro toolchain install` puts nvcc 13.0 into krepro's cache (no root, no GPU needed); \
     or name one with --nvcc";
 

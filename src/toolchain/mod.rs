@@ -14,6 +14,8 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::model::Fact;
+use crate::source::{Source, Spot};
 use crate::sys::{Request, System};
 
 pub use host::HostCompiler;
@@ -39,6 +41,19 @@ pub struct Toolchain {
     pub host_limit: host::Limit,
     /// Where an nvcc was looked for before, in vain.
     pub passed_over: Vec<String>,
+}
+
+/// `MAJOR.MINOR` of the toolkit here, out of its cuda.h: no program is run for it.
+pub fn release(system: &dyn System) -> Option<Fact<String>> {
+    let path = find::known(system)?;
+    let header = layout::of(system, &path).include?.join("cuda.h");
+    let source = Source::new(header.as_str(), system.read(&header).ok()?);
+    let text = source.text();
+    let at = text.find("#define CUDA_VERSION ")?;
+    let number: u32 = text[at..].split_whitespace().nth(2)?.parse().ok()?;
+    let place = Spot::new(&source, at..at + 1).place();
+    let expr = format!("CUDA_VERSION {number}");
+    Some(Fact::read(format!("{}.{}", number / 1000, number % 1000 / 10), place, expr))
 }
 
 /// Finds nvcc and the host compiler. `ccbin` is the one that the log names.

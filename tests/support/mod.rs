@@ -61,6 +61,8 @@ fn launch(kind: LaunchKind, threads: u64, grid: [u64; 3], shared: u64) -> Launch
         cluster: [1, 1, 1].map(read),
         shared_memory: read(shared),
         launch_bounds: None,
+        most_threads: None,
+        declared_cluster: None,
         workspace: read(0),
         workspace_fill: read(0),
     }
@@ -96,6 +98,7 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
             uses: vec![],
             demands: vec![],
             unknown_names: vec![],
+            production_symbol: None,
         },
         instantiation: Instantiation {
             lines: vec![
@@ -106,6 +109,7 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
             kernel: piece("simt::linear_kernel"),
             template_arguments: arguments.iter().map(|a| piece(a)).collect(),
             arguments: vec![],
+            launch: vec![],
             aliases: vec![],
             objects: vec![],
         },

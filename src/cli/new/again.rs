@@ -51,7 +51,9 @@ pub fn again(
     };
     let new = New {
         kernel: format!("{}:{}", base.kernel.header, base.kernel.signature.name),
-        site: kept("site").ok_or_else(|| missing("site"))?.into_string(),
+        site: Some(kept("site").ok_or_else(|| missing("site"))?.into_string()),
+        evidence: super::Evidence::default(),
+        fill_code: super::FillCode::default(),
         set: all.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         log: None,
         profile: Some(profile.to_owned()),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::New;
 use crate::cli::{Failure, Session};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::CompileCommand;
+use crate::model::{CompileCommand, Fact};
 use crate::read::log::{Options, Select, recover};
 use crate::source::{Source, Spot};
 use crate::sys;
@@ -130,6 +130,23 @@ pub(super) fn defines(command: &CompileCommand) -> Vec<(String, Option<String>)>
             None => (text.to_owned(), None),
         })
         .collect()
+}
+
+/// Production's nvcc: its path, or where that tells no version a toolkit folder that the command names (`cuda-12.8`).
+pub(super) fn production_nvcc(command: &CompileCommand) -> Fact<String> {
+    let telling = |text: &str| {
+        text.split('/').any(|part| {
+            part.strip_prefix("cuda-").is_some_and(|rest| {
+                rest.split_once('.')
+                    .is_some_and(|(major, _)| !major.is_empty() && major.bytes().all(|b| b.is_ascii_digit()))
+            })
+        })
+    };
+    let folder = command.arguments.iter().find(|argument| telling(&argument.text));
+    match folder.filter(|_| !telling(&command.compiler)) {
+        Some(folder) => Fact::read(folder.text.clone(), folder.at.clone(), Some(command.compiler.clone())),
+        None => Fact::transcribed(command.compiler.clone(), command.at.clone()),
+    }
 }
 
 /// Folders of `-I` and `-isystem`, in order.

@@ -4,9 +4,12 @@ mod again;
 mod bundled;
 mod compile;
 mod cutlass;
+mod evidence;
+mod fill;
 mod include;
 mod inputs;
 mod named;
+mod printed;
 mod write;
 
 use std::collections::BTreeMap;
@@ -18,16 +21,20 @@ use serde_json::json;
 use super::{Failure, Session};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::exit::Exit;
-use crate::model::{DescriptorSource, Emitted, Fact, Instantiation, ToolchainFacts};
+use crate::model::{DescriptorSource, Emitted, Fact, ToolchainFacts};
 use crate::pipeline;
-use crate::read::assemble::{Facts, Overrides};
-use crate::read::{assemble, constant, demand, instantiation, instruction, name, signature, site};
-use crate::source::{Source, Spot};
+use crate::read::assemble::{Facts, Overrides, PrintedMaps};
+use crate::read::{assemble, constant, demand, instantiation, instruction, name, signature};
+use crate::source::Source;
 use crate::store::Folder;
 use crate::sys;
+use crate::toolchain;
 
 pub use again::{again, profile};
+use evidence::Evidence;
+use fill::FillCode;
 use named::Named;
+use printed::{Printed, Search};
 
 /// Make a reproducer from a kernel's header, its code-generation site and a JIT log
 ///
@@ -39,11 +46,15 @@ pub struct New {
     #[arg(long, value_name = "FILE:NAME")]
     kernel: String,
     /// The site that prints the instantiation: FILE:FUNCTION, or a file (or `-`) whose whole text is the instantiation
-    #[arg(long, value_name = "FILE[:FUNCTION]")]
-    site: String,
+    #[arg(long, value_name = "FILE[:FUNCTION]", required_unless_present_any = ["prints", "symbol"])]
+    site: Option<String>,
     /// A value that the site cannot know; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    #[command(flatten)]
+    evidence: Evidence,
+    #[command(flatten)]
+    fill_code: FillCode,
     /// The JIT or build log that holds production's compile command, or `-`
     #[arg(long, value_name = "FILE", required_unless_present = "profile")]
     log: Option<Utf8PathBuf>,
@@ -138,7 +149,7 @@ impl New {
         let system = session.system;
         let mut problems = Diagnostics::new();
         let kernel = Named::parse("--kernel", &self.kernel, true, &mut problems);
-        let site = Named::parse("--site", &self.site, false, &mut problems);
+        let site = self.site.as_ref().and_then(|site| Named::parse("--site", site, false, &mut problems));
         let leaves = pairs("--set", &self.set, &mut problems);
         let overrides = Overrides::new(
             pairs("--contract", &self.contract, &mut problems),
@@ -146,34 +157,76 @@ impl New {
             pairs("--scalar", &self.scalar, &mut problems),
         );
         let map = compile::mappings(&self.map, &mut problems);
-        let (Some(kernel), Some(site)) = (kernel, site) else { return Err(Failure::input(problems)) };
+        let task = self.evidence.task(&mut problems);
+        let lines = self.evidence.printed_maps(&mut problems);
+        let Some(kernel) = kernel.filter(|_| self.site.is_some() == site.is_some()) else {
+            return Err(Failure::input(problems));
+        };
         let header = Source::new(kernel.file.as_str(), system.read(&kernel.file)?);
-        let emitter = read_source(session, &site.file)?;
+        let emitter = site.map(|site| Ok::<_, Failure>((read_source(session, &site.file)?, site))).transpose()?;
+        let prints = self.evidence.prints(session)?;
         let command = compile::command(self, session, &map, said, &mut problems)?;
+        let mut folders = command.as_ref().map(compile::include_folders).unwrap_or_default();
+        let mut headers = sys::closure(system, &kernel.file, &folders);
         let defines = command.as_ref().map(compile::defines).unwrap_or_default();
         let options = signature::SignatureOptions { defines, annotation_macros: self.annotation_macro.clone() };
         let kernel_name = kernel.name.as_deref().unwrap_or_default();
         let found = keep(signature::find(&header, kernel_name, &options), &mut problems);
-        let printed = printed(&emitter, &site, kernel_name, &leaves, said, &mut problems);
-        if let (Some(found), Some((parsed, _))) = (&found, &printed) {
-            problems.append(instantiation::check_arity(found, parsed, &[Arc::clone(&header), Arc::clone(&emitter)]));
+        let mut offered = prints.leaves();
+        offered.extend(self.evidence.graph(session, task.as_ref(), &headers, &mut problems)?);
+        let symbol = self.evidence.symbol.as_ref().map(|text| Source::new("--symbol", text.as_bytes()));
+        let mut macros = headers.clone();
+        if let Some((_, site)) = emitter.as_ref().filter(|(_, site)| site.file != "-") {
+            macros.extend(sys::closure(system, &site.file, &folders));
         }
-        let (Some(found), Some((mut parsed, extent)), Some(mut command)) = (found, printed, command) else {
+        let search = Search {
+            site: emitter,
+            prints: &prints,
+            symbol: symbol.as_ref(),
+            select: instantiation::Select {
+                kernel: Some(kernel_name.to_owned()),
+                line: self.evidence.line,
+                variant: task.as_ref().map(evidence::Task::variant),
+            },
+            given: &leaves,
+            offered: &offered.iter().map(|(name, fact)| (name.clone(), fact.value.clone())).collect(),
+            headers: &macros,
+        };
+        let printed = keep(search.printed(said), &mut problems);
+        let mut production_symbol = None;
+        if let Some(Printed { found: parsed, extent, .. }) = &printed {
+            production_symbol =
+                keep(printed::production_symbol(symbol.as_ref(), &prints, parsed), &mut problems).flatten();
+            if let Some(found) = &found {
+                let sources = [Arc::clone(&header), Arc::clone(&extent.source)];
+                problems.append(instantiation::check_arity(found, parsed, &sources));
+            }
+        }
+        let (Some(found), Some(printed), Some(mut command)) = (found, printed, command) else {
             return Err(Failure::input(problems));
         };
         if problems.has_errors() {
             return Err(Failure::input(problems));
         }
         said.append(problems);
+        let Printed { found: mut parsed, extent, used, pasted } = printed;
         let (manifest_source, manifest) = bundled::manifest(system, self.scaffold.as_deref(), &found.name)?;
-        if manifest.harness.emitted == Emitted::Unit && is_pasted(&emitter, &site) {
-            parsed.lines = emitter.text().lines().map(str::to_owned).collect();
+        if manifest.harness.emitted == Emitted::Unit && pasted {
+            parsed.lines = extent.text().lines().map(str::to_owned).collect();
         }
         let include = include::include(system, &kernel.file, &mut command);
-        let folders = compile::include_folders(&command);
-        let headers = sys::closure(system, &kernel.file, &folders);
+        if compile::include_folders(&command) != folders {
+            folders = compile::include_folders(&command);
+            headers = sys::closure(system, &kernel.file, &folders);
+        }
         let scope = constant::Scope::new(&headers, &found, &parsed, &options);
         let expected = constant::expected_bytes(&scope, &self.transaction_function);
+        let launch = self.evidence.launch(&prints, &extent);
+        let mut problems = Diagnostics::new();
+        let filled = self.fill_code.maps(session, &found, &scope, &mut problems)?;
+        if problems.has_errors() {
+            return Err(Failure::input(problems));
+        }
         let facts = Facts {
             name: stem(self.name.as_deref().unwrap_or_else(|| last(&found.name)))?,
             header: kernel.file.to_string(),
@@ -183,16 +236,16 @@ impl New {
             unknown_names: name::unknown(&parsed, &headers),
             dynamic_shared: instruction::dynamic_shared(&header),
             awaited: assemble::awaited(&expected, &found, &parsed),
-            leaves: leaves
-                .iter()
-                .map(|(name, value)| (name.clone(), Fact::given(value.clone(), format!("--set {name}={value}"))))
-                .collect(),
+            production_symbol,
+            printed_launch: launch.map(|index| prints.launches[index].clone()),
+            printed_maps: PrintedMaps { printed: prints.maps_of(launch).into_iter().cloned().collect(), lines, filled },
+            leaves: all_leaves(&leaves, &offered, &used),
             manifest: &manifest,
             manifest_source: &manifest_source,
             evaluator: &scope,
             toolchain: ToolchainFacts {
-                production_nvcc: Some(Fact::transcribed(command.compiler.clone(), command.at.clone())),
-                nvcc: None,
+                production_nvcc: Some(compile::production_nvcc(&command)),
+                nvcc: toolchain::release(system),
                 cutlass: cutlass::version(system, &folders),
             },
             inputs: vec![],
@@ -205,37 +258,24 @@ impl New {
             signature: found,
             instantiation: parsed,
         };
-        let mut reproducer = assemble::reproducer(facts).map_err(Failure::input)?;
+        let (mut reproducer, warnings) = assemble::reproducer(facts).map_err(Failure::input)?;
+        said.append(warnings);
         let inputs = inputs::Inputs::of(&reproducer, &extent, &manifest_source);
         reproducer.inputs = inputs.records();
         Ok((reproducer, inputs))
     }
 }
 
-/// The instantiation, and the text of the site that it comes from.
-fn printed(
-    emitter: &Arc<Source>,
-    site: &Named,
-    kernel: &str,
-    leaves: &BTreeMap<String, String>,
-    said: &mut Diagnostics,
-    problems: &mut Diagnostics,
-) -> Option<(Instantiation, Spot)> {
-    let select = instantiation::Select { kernel: Some(kernel.to_owned()), ..Default::default() };
-    if is_pasted(emitter, site) {
-        let parsed = keep(instantiation::parse_text(emitter, &select), problems)?;
-        return Some((parsed, Spot::new(emitter, 0..emitter.bytes().len())));
-    }
-    let emission = keep(site::read(emitter, site.name.as_deref(), leaves), problems)?;
-    said.append(emission.warnings.clone());
-    let parsed = keep(instantiation::parse(&emission, &select), problems)?;
-    Some((parsed, emission.extent))
-}
-
-/// Whether the site is the printed text itself.
-fn is_pasted(emitter: &Arc<Source>, site: &Named) -> bool {
-    let cpp = site::Language::of(emitter) == site::Language::Cpp;
-    cpp && site.name.is_none() && !site::emits(emitter)
+/// The leaves that were given, and those that were offered and used, each with where it comes from.
+fn all_leaves(
+    given: &BTreeMap<String, String>,
+    offered: &BTreeMap<String, Fact<String>>,
+    used: &[String],
+) -> BTreeMap<String, Fact<String>> {
+    let said =
+        given.iter().map(|(name, value)| (name.clone(), Fact::given(value.clone(), format!("--set {name}={value}"))));
+    let taken = offered.iter().filter(|(name, _)| !given.contains_key(*name) && used.contains(name));
+    said.chain(taken.map(|(name, fact)| (name.clone(), fact.clone()))).collect()
 }
 
 fn read_source(session: &Session<'_>, file: &Utf8Path) -> Result<Arc<Source>, Failure> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use super::Facts;
 use super::terms::{Terms, parameter_values};
+use super::{Facts, attribution};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Contract, DescriptorPair, ElementType, Fact, OutOfBounds, Swizzle, TensorMap};
 use crate::read::manifest::{DescriptorType, Expression, FillRule, KernelRule, Slot};
@@ -18,6 +18,29 @@ struct Named {
     alias: Option<String>,
 }
 
+/// A descriptor before it is known from where production's is taken.
+pub(super) struct Draft {
+    /// Name at the call.
+    pub name: String,
+    /// As the manifest's rule fills it, or for want of one as its type builds it.
+    pub production: Option<TensorMap>,
+    /// Whether a rule of the manifest gave it.
+    pub ruled: bool,
+    /// As the emitted type builds it.
+    pub from_type: Option<TensorMap>,
+    /// Rows of its operand.
+    pub rows: u64,
+    /// Columns of its operand.
+    pub columns: u64,
+    /// The driver's type for the operand's elements.
+    pub data_type: String,
+    /// Bytes of an element.
+    pub element_bytes: u64,
+    operand: String,
+    binding: String,
+    copies: Fact<u64>,
+}
+
 pub(super) fn descriptors(
     rule: Option<&KernelRule>,
     contract: &Contract,
@@ -26,12 +49,35 @@ pub(super) fn descriptors(
     terms: &Terms<'_>,
     problems: &mut Diagnostics,
 ) -> Vec<DescriptorPair> {
-    let mut pairs = Vec::new();
+    let mut drafts = Vec::new();
     for named in named(facts, problems) {
-        match pair(&named, rule, contract, facts, printed.get(&named.name), terms) {
-            Ok(pair) => pairs.push(pair),
+        match draft(&named, rule, contract, facts, printed.get(&named.name), terms) {
+            Ok(draft) => drafts.push(draft),
             Err(found) => problems.append(found),
         }
+    }
+    attribution::attribute(&mut drafts, &facts.printed_maps, problems);
+    let asked = problems.has_errors();
+    let mut pairs = vec![];
+    for draft in drafts {
+        let Some(production) = draft.production else {
+            if !asked {
+                problems.push(
+                    Diagnostic::error("K-QUESTION", format!("how is the descriptor `{}` filled?", draft.name))
+                        .help("add a [[kernel.fill]] block for its slot to a manifest of your own (docs/scaffolds.md)")
+                        .help("or give production's debug output with --prints FILE"),
+                );
+            }
+            continue;
+        };
+        pairs.push(DescriptorPair {
+            name: draft.name,
+            operand: draft.operand,
+            binding: draft.binding,
+            copies: draft.copies,
+            production,
+            from_type: draft.from_type,
+        });
     }
     pairs
 }
@@ -87,14 +133,14 @@ fn named(facts: &Facts<'_>, problems: &mut Diagnostics) -> Vec<Named> {
     list
 }
 
-fn pair(
+fn draft(
     named: &Named,
     rule: Option<&KernelRule>,
     contract: &Contract,
     facts: &Facts<'_>,
     printed: Option<&TensorMap>,
     terms: &Terms<'_>,
-) -> Result<DescriptorPair, Diagnostics> {
+) -> Result<Draft, Diagnostics> {
     let slot = named.slot.to_string();
     let operand = contract.operands.iter().find(|o| o.binding == slot).ok_or_else(|| {
         Diagnostics::from(
@@ -123,14 +169,10 @@ fn pair(
         }
     }
     let production = match (printed, fill, &from_type) {
-        (Some(map), _, _) => map.clone(),
-        (None, Some(fill), _) => fill_map(fill, operand.element.value, terms)?,
-        (None, None, Some((map, _, _))) => assumed(map.clone()),
-        (None, None, None) => {
-            return Err(Diagnostic::error("K-QUESTION", format!("how is the descriptor `{}` filled?", named.name))
-                .help("add a [[kernel.fill]] block for its slot to a manifest of your own (docs/scaffolds.md)")
-                .into());
-        }
+        (Some(map), _, _) => Some(map.clone()),
+        (None, Some(fill), _) => Some(fill_map(fill, operand.element.value, terms)?),
+        (None, None, Some((map, _, _))) => Some(assumed(map.clone())),
+        (None, None, None) => None,
     };
     let copies = match (fill.and_then(|f| f.copies.as_ref()), &from_type) {
         (Some(expression), _) => terms.quantity(expression)?,
@@ -139,13 +181,19 @@ fn pair(
         }
         (None, None) => Fact::assumed(1, "nothing says how many loads one barrier phase has"),
     };
-    Ok(DescriptorPair {
+    let element = operand.element.value;
+    Ok(Draft {
         name: named.name.clone(),
+        production,
+        ruled: fill.is_some() && printed.is_none(),
+        from_type: from_type.map(|(map, _, _)| map),
+        rows: operand.rows.value,
+        columns: operand.columns.value,
+        data_type: driver_type(element).to_owned(),
+        element_bytes: element.bytes(1),
         operand: operand.role.value.name().to_owned(),
         binding: slot,
         copies,
-        production,
-        from_type: from_type.map(|(map, _, _)| map),
     })
 }
 

@@ -24,17 +24,19 @@ pub(super) fn launch(
     let theirs = || Fact::assumed(1, "production's host code decides it");
     let bounds = bounds(sources(), facts, terms);
     let mut keep = |result: Result<Fact<u64>, Diagnostic>| result.map_err(|problem| problems.push(problem)).ok();
-    let threads = keep(match (facts.overrides.launch("threads"), sources().find_map(|r| r.threads.as_ref())) {
-        (Some((text, by)), _) => terms.given(text, by),
-        (None, _) if printed.contains_key("block") => Ok(product(&printed["block"])),
-        (None, Some(expression)) => terms.quantity(expression),
-        (None, None) if decided => Ok(theirs()),
-        (None, None) => threads_from_bounds(bounds.as_ref(), terms),
+    let seen = seen(facts, printed, terms);
+    let ruled = sources().find_map(|r| r.threads.as_ref());
+    let threads = keep(match (facts.overrides.launch("threads"), seen.threads, ruled) {
+        (Some((text, by)), _, _) => terms.given(text, by),
+        (None, Some(seen), _) => Ok(seen),
+        (None, None, Some(expression)) => terms.quantity(expression),
+        (None, None, None) if decided => Ok(theirs()),
+        (None, None, None) => threads_from_bounds(bounds.as_ref(), terms),
     });
-    let shared = match facts.overrides.launch("shared_memory") {
-        Some((text, by)) => terms.given(text, by),
-        None if printed.contains_key("shared_memory") => Ok(product(&printed["shared_memory"])),
-        None => shared_memory(sources(), facts, terms),
+    let shared = match (facts.overrides.launch("shared_memory"), seen.shared_memory) {
+        (Some((text, by)), _) => terms.given(text, by),
+        (None, Some(seen)) => Ok(seen),
+        (None, None) => shared_memory(sources(), facts, terms),
     };
     let shared_memory = keep(shared);
     let workspace = keep(match (facts.overrides.launch("workspace"), sources().find_map(|r| r.workspace.as_ref())) {
@@ -50,16 +52,11 @@ pub(super) fn launch(
         )),
     };
     let workspace_fill = keep(fill)?;
-    let grid = sources().find_map(|r| r.grid.as_ref());
-    let grid = match printed.get("grid").filter(|_| facts.overrides.launch("grid").is_none()) {
-        Some(extents) => Some(three(extents)),
-        None => triple("grid", grid, decided.then(theirs), facts, terms, problems),
-    };
+    let ruled = sources().find_map(|r| r.grid.as_ref());
+    let grid = triple("grid", seen.grid, ruled, decided.then(theirs), facts, terms, problems);
     let one = Fact::assumed(1, "nothing says that it is launched in clusters");
-    let cluster = match printed.get("cluster").filter(|_| facts.overrides.launch("cluster").is_none()) {
-        Some(extents) => Some(three(extents)),
-        None => triple("cluster", sources().find_map(|r| r.cluster.as_ref()), Some(one), facts, terms, problems),
-    };
+    let ruled = sources().find_map(|r| r.cluster.as_ref());
+    let cluster = triple("cluster", seen.cluster, ruled, Some(one), facts, terms, problems);
     let workspace_fill = Fact { value: u8::try_from(workspace_fill.value).unwrap_or(0), origin: workspace_fill.origin };
     Some(Launch {
         kind,
@@ -67,6 +64,8 @@ pub(super) fn launch(
         grid: grid?,
         cluster: cluster?,
         shared_memory: shared_memory?,
+        most_threads: bounds.as_ref().and_then(|bounds| threads_from_bounds(Some(bounds), terms).ok()),
+        declared_cluster: declared_cluster(facts, terms),
         launch_bounds: bounds,
         workspace: workspace?,
         workspace_fill,
@@ -124,6 +123,19 @@ fn threads_from_bounds(bounds: Option<&Fact<String>>, terms: &Terms<'_>) -> Resu
     Ok(Fact { value: fact.value, origin })
 }
 
+/// `__cluster_dims__` of the header in numbers; missing extents are 1.
+fn declared_cluster(facts: &Facts<'_>, terms: &Terms<'_>) -> Option<[Fact<u64>; 3]> {
+    let text = facts.signature.cluster_dims.as_ref()?;
+    let at = text.origin.place()?;
+    let mut parts = split_top_level(&text.value);
+    parts.resize(3, "1");
+    let extent = |part: &str| {
+        let value = terms.given(part.trim(), String::new()).ok()?.value;
+        Some(Fact::read(value, at.clone(), Some(part.trim().to_owned())))
+    };
+    parts.into_iter().map(extent).collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
 fn shared_memory<'r>(
     sources: impl Iterator<Item = &'r LaunchRule>,
     facts: &Facts<'_>,
@@ -144,15 +156,73 @@ fn shared_memory<'r>(
     }
 }
 
+/// What production itself says of the launch: its print, else its host text, else the `<<<…>>>` of its text.
+#[derive(Default)]
+struct Seen {
+    grid: Option<[Fact<u64>; 3]>,
+    threads: Option<Fact<u64>>,
+    shared_memory: Option<Fact<u64>>,
+    cluster: Option<[Fact<u64>; 3]>,
+}
+
+fn seen(facts: &Facts<'_>, host: &BTreeMap<&'static str, Vec<Fact<u64>>>, terms: &Terms<'_>) -> Seen {
+    if let Some(print) = &facts.printed_launch {
+        let along_x = |fact: &Fact<u64>| [fact.clone(), fact.clone().map(|_| 1), fact.clone().map(|_| 1)];
+        return Seen {
+            grid: Some(print.grid.clone()),
+            threads: Some(print.threads.clone()),
+            shared_memory: Some(print.shared_memory.clone()),
+            cluster: print.cluster.as_ref().map(along_x),
+        };
+    }
+    let instantiation = &facts.instantiation;
+    let extents = |index: usize| -> Option<Vec<Fact<u64>>> {
+        let piece = instantiation.launch.get(index)?;
+        let object = instantiation.objects.iter().find(|object| object.name == piece.value);
+        let text = object.map_or(piece, |object| &object.text).value.as_str();
+        let parts = split_top_level(within_dim3(text));
+        let read = |part: &str| {
+            let value = terms.given(part.trim(), String::new()).ok()?.value;
+            let origin = match &piece.origin {
+                Origin::Transcribed { at } | Origin::Read { at, .. } => {
+                    Origin::Read { at: at.clone(), expr: Some(text.to_owned()) }
+                }
+                other => other.clone(),
+            };
+            Some(Fact { value, origin })
+        };
+        parts.into_iter().map(read).collect()
+    };
+    let extents = |name: &str, index: usize| host.get(name).cloned().or_else(|| extents(index));
+    Seen {
+        grid: extents("grid", 0).map(|list| three(&list)),
+        threads: extents("block", 1).map(|list| product(&list)),
+        shared_memory: extents("shared_memory", 2).map(|list| product(&list)),
+        cluster: host.get("cluster").map(|list| three(list)),
+    }
+}
+
+/// The extents of `dim3(8, 8, 1)` or `dim3 {8}`; any other text as it stands.
+fn within_dim3(text: &str) -> &str {
+    let inner = text.trim().strip_prefix("dim3").map(str::trim_start);
+    let inner = inner.and_then(|t| t.strip_prefix(['(', '{'])).and_then(|t| t.trim_end().strip_suffix([')', '}']));
+    inner.unwrap_or(text)
+}
+
 fn triple(
     key: &str,
+    seen: Option<[Fact<u64>; 3]>,
     ruled: Option<&[Expression; 3]>,
     otherwise: Option<Fact<u64>>,
     facts: &Facts<'_>,
     terms: &Terms<'_>,
     problems: &mut Diagnostics,
 ) -> Option<[Fact<u64>; 3]> {
-    let result: Result<Vec<_>, Diagnostic> = match (facts.overrides.launch(key), ruled, otherwise) {
+    let said = facts.overrides.launch(key);
+    if let (None, Some(seen)) = (&said, seen) {
+        return Some(seen);
+    }
+    let result: Result<Vec<_>, Diagnostic> = match (said, ruled, otherwise) {
         (Some((text, by)), _, _) => {
             let mut parts: Vec<&str> = split_top_level(text);
             parts.resize(3, "1");

@@ -1,5 +1,6 @@
 //! From what was read to a [`Reproducer`]: the manifest's rules applied to one instantiation.
 
+mod attribution;
 mod awaited;
 mod contract;
 mod descriptor;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
+pub use attribution::PrintedMaps;
 pub use awaited::awaited;
 pub use overrides::Overrides;
 pub use terms::Evaluate;
@@ -25,6 +27,7 @@ use crate::model::{
     KernelSignature, Origin, Reproducer, TensorMap, ToolchainFacts, UnknownName,
 };
 use crate::read::manifest::Manifest;
+use crate::read::prints::PrintedLaunch;
 use crate::source::{Place, Source, Spot};
 use host_text::HostText;
 use terms::Terms;
@@ -49,6 +52,12 @@ pub struct Facts<'a> {
     pub signature: KernelSignature,
     /// The emitted text.
     pub instantiation: Instantiation,
+    /// Production's symbol of the kernel, where one is known.
+    pub production_symbol: Option<Fact<String>>,
+    /// The launch that production printed.
+    pub printed_launch: Option<PrintedLaunch>,
+    /// The descriptors that production printed for it, and which of them the user said is whose.
+    pub printed_maps: PrintedMaps,
     /// What the site was evaluated with.
     pub leaves: BTreeMap<String, Fact<String>>,
     /// The scaffold.
@@ -124,12 +133,12 @@ fn named(contract: &Contract) -> impl Iterator<Item = (String, &Fact<u64>)> {
     contract.operands.iter().map(|o| (format!("{}::leading_dimension", o.role.value), &o.leading_dimension))
 }
 
-/// Applies the manifest to the facts.
+/// Applies the manifest to the facts; what the user should know comes beside the reproducer.
 ///
 /// # Errors
 /// Every expression that cannot be evaluated, and every question that nothing read answers (which parameter is which
 /// operand, how large the grid is), each with what to type.
-pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
+pub fn reproducer(facts: Facts<'_>) -> Result<(Reproducer, Diagnostics), Diagnostics> {
     let mut problems = Diagnostics::new();
     let rule = facts.manifest.kernel(&facts.signature.name);
     if rule.is_none() && facts.overrides.contract.is_empty() {
@@ -186,7 +195,7 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
     if !(defined && facts.manifest.harness.emitted == Emitted::Unit) {
         includes.push(facts.include);
     }
-    Ok(Reproducer {
+    let reproducer = Reproducer {
         version: 1,
         name: facts.name,
         scaffold: facts.manifest.name.clone(),
@@ -198,6 +207,7 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
             uses: facts.uses,
             demands: facts.demands,
             unknown_names: facts.unknown_names,
+            production_symbol: facts.production_symbol,
         },
         instantiation: facts.instantiation,
         leaves: facts.leaves,
@@ -209,5 +219,6 @@ pub fn reproducer(facts: Facts<'_>) -> Result<Reproducer, Diagnostics> {
         compile: facts.compile,
         toolchain: facts.toolchain,
         inputs: facts.inputs,
-    })
+    };
+    Ok((reproducer, problems))
 }

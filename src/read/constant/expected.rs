@@ -57,10 +57,10 @@ pub struct Copy {
 fn expecting(scope: &Scope) -> Vec<String> {
     let mut names = vec![];
     for header in &scope.headers {
-        let document = &*header.document;
-        if memchr::memmem::find(document.source.bytes(), b".expect_tx").is_none() {
+        if !header.holds(".expect_tx") {
             continue;
         }
+        let document = header.document();
         for function in functions(document) {
             if function.body.is_some_and(|body| document.text(body).contains(".expect_tx")) {
                 names.push(function.name.rsplit("::").next().unwrap_or_default().to_owned());

@@ -14,5 +14,6 @@ mod scope;
 mod tests;
 mod type_name;
 
+pub use element::size as element_size;
 pub use expected::{Copy, ExpectedBytes, expected_bytes};
 pub use scope::Scope;

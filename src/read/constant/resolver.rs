@@ -68,16 +68,17 @@ impl<'s> Resolver<'s> {
     /// The namespace-scope declarations of a name, those of `document` first.
     pub fn declarations(&self, document: &Document, name: &str) -> Vec<(&'s Document, Entry)> {
         let mut out = vec![];
-        let own = |header: &&Header| std::ptr::eq(&*header.document, document);
-        for header in self.headers.iter().filter(own).chain(self.headers.iter().filter(|h| !own(h))) {
-            out.extend(header.index.get(name).iter().map(|entry| (&*header.document, *entry)));
+        let own = |header: &&Header| header.is(document);
+        let others = self.headers.iter().filter(|header| !own(header) && header.holds(name));
+        for header in self.headers.iter().filter(own).chain(others) {
+            out.extend(header.index().get(name).iter().map(|entry| (header.document(), *entry)));
         }
         out
     }
 
     /// A value that is computed once for each set of bindings.
     fn once(&mut self, document: &Document, node: Node<'_>, compute: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
-        if !self.headers.iter().any(|header| std::ptr::eq(&*header.document, document)) {
+        if !self.headers.iter().any(|header| header.is(document)) {
             return compute(self);
         }
         let key = (std::ptr::from_ref(document), node.id(), self.frame.id);

@@ -1,7 +1,7 @@
 //! Everything that an expression about one instantiation may name.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::index::Index;
 use super::resolver::Resolver;
@@ -16,13 +16,47 @@ use crate::read::cxx::value::Value;
 use crate::read::signature::SignatureOptions;
 use crate::source::{Place, Source, Spot};
 
-/// A header with its index.
+/// A header, parsed when something in it is asked for.
 #[derive(Debug)]
 pub struct Header {
     /// The header.
-    pub document: Box<Document>,
+    pub source: Arc<Source>,
+    mask: Arc<MaskOptions>,
+    parsed: OnceLock<(Box<Document>, Index)>,
+}
+
+impl Header {
+    fn new(source: &Arc<Source>, mask: &Arc<MaskOptions>) -> Self {
+        Header { source: Arc::clone(source), mask: Arc::clone(mask), parsed: OnceLock::new() }
+    }
+
+    fn parsed(&self) -> &(Box<Document>, Index) {
+        self.parsed.get_or_init(|| {
+            let document = Box::new(Document::parse(&self.source, Grammar::Cuda, &self.mask));
+            let index = Index::of(&document);
+            (document, index)
+        })
+    }
+
+    /// Its tree.
+    pub fn document(&self) -> &Document {
+        &self.parsed().0
+    }
+
     /// Its declarations.
-    pub index: Index,
+    pub fn index(&self) -> &Index {
+        &self.parsed().1
+    }
+
+    /// Whether this is its tree.
+    pub fn is(&self, document: &Document) -> bool {
+        self.parsed.get().is_some_and(|(own, _)| std::ptr::eq(&**own, document))
+    }
+
+    /// Whether its text holds `word`; a header that does not declares nothing of that name, and need not be parsed.
+    pub fn holds(&self, word: &str) -> bool {
+        memchr::memmem::find(self.source.bytes(), word.as_bytes()).is_some()
+    }
 }
 
 /// The headers, the kernel and the bindings of one instantiation.
@@ -34,7 +68,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Parses the headers (the kernel's own among them) and binds the kernel's template parameters, the aliases of the
+    /// Takes the headers (the kernel's own among them) and binds the kernel's template parameters, the aliases of the
     /// emitted text, and the call arguments that are constants.
     ///
     /// `#if` branches are chosen only when the options define `__CUDA_ARCH__`; otherwise all are read.
@@ -45,20 +79,14 @@ impl Scope {
         options: &SignatureOptions,
     ) -> Self {
         let branches = options.defines.iter().any(|(name, _)| name == "__CUDA_ARCH__").then(|| options.defines.clone());
-        let mask = MaskOptions { annotation_macros: options.annotation_macros.clone(), branches };
-        let headers: Vec<Header> = headers
-            .iter()
-            .map(|source| {
-                let document = Box::new(Document::parse(source, Grammar::Cuda, &mask));
-                Header { index: Index::of(&document), document }
-            })
-            .collect();
+        let mask = Arc::new(MaskOptions { annotation_macros: options.annotation_macros.clone(), branches });
+        let headers: Vec<Header> = headers.iter().map(|source| Header::new(source, &mask)).collect();
         let place = match &signature.text.origin {
             Origin::Transcribed { at } | Origin::Read { at, .. } => Some(at.clone()),
             _ => None,
         };
         let kernel = place.and_then(|place| {
-            let at = headers.iter().position(|h| h.document.source.name() == place.file)?;
+            let at = headers.iter().position(|h| h.source.name() == place.file)?;
             Some((at, signature.name.clone(), place))
         });
         let bindings = bindings(&headers, signature, instantiation);
@@ -68,7 +96,7 @@ impl Scope {
     /// The kernel's definition.
     pub(super) fn function(&self) -> Option<(&Document, Function<'_>)> {
         let (at, name, place) = self.kernel.as_ref()?;
-        let document = &*self.headers[*at].document;
+        let document = self.headers[*at].document();
         let same =
             |f: &Function<'_>| f.name == *name && Spot::new(&document.source, f.head(document)).place() == *place;
         functions(document).into_iter().find(same).map(|function| (document, function))

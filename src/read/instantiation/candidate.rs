@@ -33,6 +33,8 @@ pub struct Candidate {
     pub id: TemplateId,
     /// Call arguments.
     pub arguments: Vec<Span>,
+    /// What stands within `<<<` and `>>>`.
+    pub launch: Vec<Span>,
     /// The statement.
     pub statement: Statement,
 }
@@ -63,7 +65,8 @@ const NO_KERNELS: &[&[u8]] = &[
 pub fn candidate(text: &[u8], tokens: &[Token], statement: &Statement) -> Option<Candidate> {
     let tokens = &tokens[..statement.until];
     let at = statement.from;
-    let make = |form, id, arguments| Some(Candidate { form, id, arguments, statement: statement.clone() });
+    let make =
+        |form, id, arguments| Some(Candidate { form, id, arguments, launch: vec![], statement: statement.clone() });
     let first = tokens.get(at)?;
     if first.bytes(text) == b"template" && !tokens.get(at + 1)?.is(b'<') {
         return make(Form::Explicit, explicit(tokens, at + 1)?, vec![]);
@@ -86,8 +89,11 @@ pub fn candidate(text: &[u8], tokens: &[Token], statement: &Statement) -> Option
     }
     let mut next = id.next;
     let launched = (next..next + 3).all(|i| tokens.get(i).is_some_and(|t| t.is(b'<')));
+    let mut launch = vec![];
     if launched {
-        next = angle_closing(tokens, next)? + 1;
+        let close = angle_closing(tokens, next)?;
+        launch = split(tokens.get(next + 3..close.checked_sub(2)?)?);
+        next = close + 1;
     }
     if next == tokens.len() {
         return id.arguments.is_some().then(|| make(Form::Bare, id, vec![])).flatten();
@@ -105,7 +111,7 @@ pub fn candidate(text: &[u8], tokens: &[Token], statement: &Statement) -> Option
         (false, false) => Form::PlainCall,
     };
     let arguments = split(&tokens[next + 1..close]);
-    make(form, id, arguments)
+    Some(Candidate { form, id, arguments, launch, statement: statement.clone() })
 }
 
 /// The name before the parameter list of an explicit instantiation.

@@ -4,22 +4,36 @@ use std::sync::Arc;
 
 use super::angle::split;
 use crate::read::cxx::lex::{Token, TokenKind, closing, tokenize};
-use crate::source::Source;
+use crate::source::{Source, Span, Spot};
 
-/// The text of the first macro call of `call` whose macro one of the headers defines, with the arguments put in; none
-/// when there is no such call. The result's name says where it comes from.
-pub fn expand(call: &Arc<Source>, headers: &[Arc<Source>]) -> Option<Arc<Source>> {
+/// A macro call with its text.
+#[derive(Debug, Clone)]
+pub struct Expanded {
+    /// The call.
+    pub call: Spot,
+    /// The macro's body with the arguments put in; its name says where it comes from.
+    pub text: Arc<Source>,
+}
+
+/// Every macro call of `call` whose macro one of the headers (or the text itself) defines, in order.
+pub fn expand(call: &Arc<Source>, headers: &[Arc<Source>]) -> Vec<Expanded> {
     let bytes = call.bytes();
     let tokens: Vec<Token> = tokenize(bytes).tokens.into_iter().filter(|t| !t.directive).collect();
-    tokens.iter().enumerate().find_map(|(at, token)| {
+    let expanded = |(at, token): (usize, &Token)| {
         let called = token.kind == TokenKind::Word && tokens.get(at + 1)?.is(b'(');
         let close = called.then(|| closing(&tokens, at + 1)).flatten()?;
         let name = String::from_utf8_lossy(token.bytes(bytes)).into_owned();
         let arguments: Vec<String> =
             split(&tokens[at + 2..close]).into_iter().map(|span| call.slice(span).into_owned()).collect();
-        let text = headers.iter().find_map(|header| substituted(header, &name, &arguments))?;
-        Some(Source::new(format!("{} ({name} expanded)", call.name()), text))
-    })
+        let defining = headers.iter().chain(std::iter::once(call));
+        let text = defining.into_iter().find_map(|header| substituted(header, &name, &arguments))?;
+        let (line, _) = call.line_column(token.span.start);
+        Some(Expanded {
+            call: Spot::new(call, Span::new(token.span.start, tokens[close].span.end)),
+            text: Source::new(format!("{}:{line} ({name} expanded)", call.name()), text),
+        })
+    };
+    tokens.iter().enumerate().filter_map(expanded).collect()
 }
 
 /// The body of a function-like macro with its parameters replaced.
@@ -80,7 +94,7 @@ fn body(bytes: &[u8], tokens: &[Token], parameters: &[&[u8]], arguments: &[Strin
 
 #[cfg(test)]
 mod tests {
-    use super::expand;
+    use super::{Expanded, expand};
     use crate::read::instantiation::{Select, parse_text};
     use crate::source::Source;
 
@@ -91,13 +105,13 @@ mod tests {
             "#define INSTANCE(RET, M, N, SM) \\\n  template RET run<M, N, Tile##SM>( \\\n      void *, int);\n#define OTHER(x) x\n",
         );
         let call = Source::new("gen.cu", "#include \"gemm.h\"\nnamespace a {\nINSTANCE(int, 64, (1 + 2), _1SM)\n}\n");
-        let text = expand(&call, std::slice::from_ref(&header)).unwrap();
-        assert_eq!(text.name(), "gen.cu (INSTANCE expanded)");
-        let found = parse_text(&text, &Select::default()).unwrap();
+        let [Expanded { text, call }] = &expand(&call, std::slice::from_ref(&header))[..] else { panic!("one call") };
+        assert_eq!((text.name(), call.place().line), ("gen.cu:3 (INSTANCE expanded)", 3));
+        let found = parse_text(text, &Select::default()).unwrap();
         assert_eq!(found.kernel.value, "run");
         let arguments: Vec<_> = found.template_arguments.iter().map(|p| p.value.as_str()).collect();
         assert_eq!(arguments, ["64", "(1 + 2)", "Tile_1SM"]);
-        assert!(expand(&Source::new("-", "UNHEARD(1)"), std::slice::from_ref(&header)).is_none());
-        assert!(expand(&Source::new("-", "INSTANCE(1)"), &[header]).is_none());
+        assert!(expand(&Source::new("-", "UNHEARD(1)"), std::slice::from_ref(&header)).is_empty());
+        assert!(expand(&Source::new("-", "INSTANCE(1)"), &[header]).is_empty());
     }
 }

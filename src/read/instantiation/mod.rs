@@ -13,5 +13,5 @@ pub mod symbol;
 mod tests;
 
 pub use arity::check_arity;
-pub use expand::expand;
-pub use parse::{Select, Variant, parse, parse_text};
+pub use expand::{Expanded, expand};
+pub use parse::{Select, Variant, parse, parse_block, parse_text};

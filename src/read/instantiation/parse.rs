@@ -37,7 +37,7 @@ pub struct Select {
 ///
 /// The text names no instantiation, or several different ones.
 pub fn parse(emission: &Emission, select: &Select) -> Result<Instantiation, Diagnostics> {
-    let mut out = instantiation(&Text::emitted(emission), select)?;
+    let (mut out, _) = instantiation(&Text::emitted(emission), select)?;
     out.lines = emission.lines.iter().map(|line| line.text.clone()).collect();
     Ok(out)
 }
@@ -49,19 +49,30 @@ pub fn parse(emission: &Emission, select: &Select) -> Result<Instantiation, Diag
 ///
 /// The text names no instantiation, or several different ones.
 pub fn parse_text(source: &Arc<Source>, select: &Select) -> Result<Instantiation, Diagnostics> {
-    instantiation(&Text::plain(source), select)
+    parse_block(source, select).map(|(found, _)| found)
 }
 
-fn instantiation(text: &Text<'_>, select: &Select) -> Result<Instantiation, Diagnostics> {
+/// The same, with the block of the text that holds it: all of the text, where no block does.
+///
+/// # Errors
+///
+/// The text names no instantiation, or several different ones.
+pub fn parse_block(source: &Arc<Source>, select: &Select) -> Result<(Instantiation, Spot), Diagnostics> {
+    instantiation(&Text::plain(source), select).map(|(found, block)| (found, Spot::new(source, block)))
+}
+
+fn instantiation(text: &Text<'_>, select: &Select) -> Result<(Instantiation, Span), Diagnostics> {
     let bytes = text.source.bytes();
     let tokens: Vec<Token> = tokenize(bytes).tokens.into_iter().filter(|t| !t.directive).collect();
     let all = statements(bytes, &tokens);
     let chosen = choose(text, &tokens, &all, select)?;
+    let block = block(text, &tokens, &chosen.statement);
     let mut out = Instantiation {
-        lines: lines(text, &tokens, &chosen.statement),
+        lines: lines(text, block),
         kernel: text.piece(chosen.id.name),
         template_arguments: pieces(text, chosen.id.arguments.as_deref().unwrap_or_default()),
         arguments: pieces(text, &chosen.arguments),
+        launch: pieces(text, &chosen.launch),
         aliases: vec![],
         objects: vec![],
     };
@@ -74,7 +85,7 @@ fn instantiation(text: &Text<'_>, select: &Select) -> Result<Instantiation, Diag
             list.push(binding(text, &found));
         }
     }
-    Ok(out)
+    Ok((out, block))
 }
 
 fn pieces(text: &Text<'_>, spans: &[Span]) -> Vec<Fact<String>> {
@@ -95,14 +106,17 @@ fn binding(text: &Text<'_>, found: &Declared) -> Binding {
     }
 }
 
-/// The lines of the innermost block around a statement, or of the whole text.
-fn lines(text: &Text<'_>, tokens: &[Token], statement: &Statement) -> Vec<String> {
-    let bytes = text.source.bytes();
-    let inner = statement.blocks.last().map_or(Span::new(0, bytes.len()), |open| {
-        let end = closing(tokens, *open).map_or(bytes.len(), |close| tokens[close].span.start);
+/// The innermost block around a statement, or the whole text.
+fn block(text: &Text<'_>, tokens: &[Token], statement: &Statement) -> Span {
+    let whole = text.source.bytes().len();
+    statement.blocks.last().map_or(Span::new(0, whole), |open| {
+        let end = closing(tokens, *open).map_or(whole, |close| tokens[close].span.start);
         Span::new(tokens[*open].span.end, end)
-    });
-    let slice = text.source.slice(inner).into_owned();
+    })
+}
+
+fn lines(text: &Text<'_>, block: Span) -> Vec<String> {
+    let slice = text.source.slice(block).into_owned();
     let mut lines: Vec<String> = slice.lines().map(str::to_owned).collect();
     while lines.first().is_some_and(|line| line.trim().is_empty()) {
         lines.remove(0);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::emission::Emission;
-use super::{evaluate, jinja, python, rust};
-use crate::diag::Diagnostics;
+use super::{evaluate, jinja, python, rust, within};
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::source::Source;
 
 /// The language of a site.
@@ -52,8 +52,36 @@ pub fn read(
 ) -> Result<Emission, Diagnostics> {
     match Language::of(source) {
         Language::Cpp => evaluate::evaluate(source, function, leaves),
-        Language::Jinja => jinja::render(source, leaves),
-        Language::Python => python::evaluate(source, leaves),
-        Language::Rust => rust::evaluate(source, leaves),
+        Language::Jinja => match function {
+            None => jinja::render(source, leaves),
+            Some(name) => {
+                Err(Diagnostic::error("K-SITE-FUNCTION", format!("a Jinja template has no function `{name}`"))
+                    .help(format!("write `--site {}`", source.name()))
+                    .into())
+            }
+        },
+        Language::Python => python::evaluate(&within::python(source, function)?, leaves),
+        Language::Rust => rust::evaluate(&within::rust(source, function)?, leaves),
     }
+}
+
+/// The same, with `offered` leaves beside those that were given: a site may leave them unused.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_with(
+    source: &Arc<Source>,
+    function: Option<&str>,
+    given: &BTreeMap<String, String>,
+    offered: &BTreeMap<String, String>,
+) -> Result<Emission, Diagnostics> {
+    let mut all = offered.clone();
+    all.extend(given.clone());
+    let mut emission = read(source, function, &all)?;
+    let optional: Vec<String> =
+        offered.keys().filter(|name| !given.contains_key(*name)).map(|name| format!("`{name}`")).collect();
+    let of_given = |d: &&Diagnostic| d.code != "K-SITE-UNUSED" || !optional.iter().any(|name| d.message.contains(name));
+    emission.warnings = emission.warnings.iter().filter(of_given).cloned().collect();
+    Ok(emission)
 }

@@ -21,7 +21,9 @@ pub mod task_graph;
 mod tests;
 mod text;
 mod text_site;
+mod within;
 
 pub use emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
 pub use evaluate::{emits, evaluate};
-pub use language::{Language, read};
+pub use language::{Language, read, read_with};
+pub use leaves::parse as leaf_value;
