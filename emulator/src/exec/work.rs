@@ -241,7 +241,7 @@ impl Cluster<'_> {
                         own = own & !(1 << 24) | *bar & 1 << 24;
                     }
                     let text = || describe("load", &map, coordinates, &tile, to);
-                    self.mbarrier_complete(own, tile.bytes(), text)?;
+                    self.mbarrier_complete(own, tile.counted(), text)?;
                 }
             }
             Work::Cancel { to, bar, mask } => {
@@ -392,7 +392,7 @@ fn describe(what: &str, map: &TensorMap, coordinates: &[i32], tile: &Tile, share
         "tensor {what} of box {:?} at {coordinates:?} of tensor {:?} to shared {shared:#x}: {} bytes",
         &map.box_dims[..rank],
         &map.dims[..rank],
-        tile.bytes()
+        tile.counted()
     );
     if tile.rows_outside > 0 {
         let (outside, rows) = (tile.rows_outside, tile.rows.len());

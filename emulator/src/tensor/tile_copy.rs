@@ -96,7 +96,13 @@ impl Tile {
         Ok(Tile { rows, row_bytes, packed, pattern, fill: fill(map), rows_outside })
     }
 
-    /// Bytes of the whole box, which is what the copy's mbarrier receives.
+    /// Bytes that the copy's mbarrier receives: those of the whole box, without the gaps of types that are spread out (as
+    /// CUTLASS counts them).
+    pub fn counted(&self) -> u32 {
+        self.bytes() / 16 * self.packed + self.bytes() % 16
+    }
+
+    /// Bytes of the whole box in shared memory.
     pub fn bytes(&self) -> u32 {
         self.row_bytes * self.rows.len() as u32
     }

@@ -130,7 +130,7 @@ mov.u32 %r1, buffer;
 mov.u32 %r2, bar;
 setp.eq.u32 %p, %r0, 0;
 @%p mbarrier.init.shared::cta.b64 [%r2], 1;
-@%p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 1024;
+@%p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], BYTES;
 bar.sync 0;
 mov.u32 %r5, 0;
 @%p cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%map, {%r5, %r5}], [%r2];
@@ -145,7 +145,8 @@ ret;
 }
 ";
     for (element, bits) in [(ElementType::U4Align16, 4), (ElementType::U6Align16, 6)] {
-        let device = Device::new(text);
+        // Only what comes from the tensor counts.
+        let device = Device::new(&text.replace("BYTES", &(8 * 128 * bits / 8).to_string()));
         let packed: Vec<u8> = (0..8 * 128 * bits / 8).map(|i: usize| (i * 29 + i / 7) as u8).collect();
         let from = device.upload(&packed, |byte| vec![byte]);
         let out = device.zeros(1024);
