@@ -1,12 +1,15 @@
-//! Diagnosis of a 16 × 1024 × 6144 bf16 kernel, the launches aside; and the host reference against a plain triple loop.
+//! Diagnosis of a 16 × 1024 × 6144 bf16 kernel, the launches aside; and the host reference at 128 × 6144 × 7168, for which
+//! `benches/openblas.py` times the same product by OpenBLAS.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use krepro::judge::diagnosis::host::Host;
+use krepro::judge::diagnosis::inputs::Inputs;
 use krepro::judge::diagnosis::knobs::Knobs;
 use krepro::judge::diagnosis::target::{Side, Target};
 use krepro::judge::diagnosis::{Next, next, rounding_to};
-use krepro::model::{ElementType, RawLaunch};
+use krepro::model::{ElementType, Fill, OutFill, Padding, Probe, RawLaunch, Role};
 use krepro::selftest::predicted;
 
 fn production() -> Target {
@@ -57,5 +60,25 @@ fn diagnosis(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, diagnosis);
+/// One thread, conversion of the operands to f64 and rounding of the output included.
+fn reference(criterion: &mut Criterion) {
+    let side = |rows| Side { element: ElementType::Bf16, rows, leading: 7168, k_major: true, scale: None, tile: 64 };
+    let target = Target { k: 7168, a: side(128), b: side(6144), out_leading: 6144, ..production() };
+    let normal = |role, seed| (role, Fill::Gaussian { seed, scale: 1.0 });
+    let probe = Probe {
+        name: "normal".to_owned(),
+        fills: vec![normal(Role::A, 1), normal(Role::B, 5)],
+        padding: Padding::Zero,
+        out: OutFill::Sentinel,
+        launches: 1,
+    };
+    let Some(inputs) = Inputs::new(&target, &probe) else { return };
+    let knobs = Knobs::default();
+    let mut group = criterion.benchmark_group("host reference");
+    group.sample_size(10);
+    group.bench_function("128 x 6144 x 7168", |bencher| bencher.iter(|| Host::new(&target, &inputs, &knobs).full()));
+    group.finish();
+}
+
+criterion_group!(benches, diagnosis, reference);
 criterion_main!(benches);

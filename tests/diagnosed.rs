@@ -7,7 +7,7 @@ use std::sync::Arc;
 use krepro::judge::diagnosis::knobs::{Knobs, SideKnobs};
 use krepro::judge::diagnosis::target::Target;
 use krepro::judge::diagnosis::{Next, next};
-use krepro::judge::{Context, diagnosed, ladder};
+use krepro::judge::{Context, diagnosed, ladder, oracle};
 use krepro::model::{
     Accumulator, Answer, Contract, ElementType, EpilogueStep, Event, Fact, Findings, Major, Metrics, Operand, Origin,
     Outcome, OutputRole, Role, RungResult, RungStatus, Stage, Tile,
@@ -106,11 +106,17 @@ fn a_missing_block_of_k_is_a_verdict_with_its_place() {
     let Outcome::Reproduced { verdict: Some(verdict) } = &answer.outcome else { panic!("{answer:?}") };
     assert_eq!(
         (verdict.stages.as_slice(), verdict.classes.as_slice()),
-        ([Stage::MmaAccumulate].as_slice(), ["K_BLOCK_MISSING".to_owned()].as_slice())
+        ([Stage::OperandLoad, Stage::MmaAccumulate].as_slice(), ["K_BLOCK_MISSING".to_owned()].as_slice())
     );
     assert!(verdict.cause.contains("k from 128 to 192") && verdict.held_out >= 3 * 1280, "{verdict:?}");
     let text = report::text(&answer);
-    assert!(text.contains("VERDICT: MMA accumulate, K_BLOCK_MISSING") && text.contains("is summed 0"), "{text}");
+    assert!(text.contains("VERDICT: operand load or MMA accumulate, K_BLOCK_MISSING"), "{text}");
+    assert!(
+        text.contains("is summed 0") && text.contains("accumulation alone: every scale 1, nothing added: WRONG"),
+        "{text}"
+    );
+    assert!(text.contains("Smallest failing set") && text.contains("8 products (k from 128 to 135)"), "{text}");
+    assert!(text.contains("k from 128 to 192 is summed 0 times"), "{text}");
     assert_eq!(answer.structure.unwrap().pattern.split(':').next(), Some("uniform"));
 }
 
@@ -139,4 +145,32 @@ fn probes_that_all_agree_are_evidence_and_change_nothing() {
 fn a_fault_that_the_ladder_has_not_seen_is_reproduced_by_the_probes() {
     let answer = judged(&contract(), &missing_block(), false);
     assert!(matches!(answer.outcome, Outcome::Reproduced { verdict: Some(_) }));
+}
+
+/// The contract's target, with rows of the output further apart.
+fn spaced(leading: u64) -> Target {
+    let mut other = contract();
+    other.operands[2].leading_dimension = given(leading);
+    other.operands[3].leading_dimension = given(leading);
+    Target::new(&other).unwrap()
+}
+
+#[test]
+fn another_kernel_is_compared_element_by_element() {
+    let (own, other) = (spaced(80), spaced(96));
+    let run = |target: &Target, knobs: &Knobs| predicted(target, &oracle::plan(&own, 3), knobs);
+    let right = run(&other, &Knobs::default());
+    let same = oracle::beside(&own, 3, &run(&own, &Knobs::default()), &right, &other);
+    assert!(same.len() >= 5 && same.iter().all(|r| r.against.wrong == 0), "{same:?}");
+    assert!(oracle::says("x", &same).contains("bit for bit"));
+    let differ = oracle::beside(&own, 3, &run(&own, &missing_block()), &right, &other);
+    assert!(oracle::says("x", &differ).contains("the kernel of x is right on all"), "{}", oracle::says("x", &differ));
+    let both = oracle::beside(&own, 3, &run(&own, &missing_block()), &run(&other, &missing_block()), &other);
+    assert!(oracle::says("x", &both).contains("look at the contract"));
+    assert_eq!(oracle::unlike(&own, &other), None);
+    let mut longer = contract();
+    longer.k = given(512);
+    longer.operands[0].columns = given(512);
+    longer.operands[1].columns = given(512);
+    assert!(oracle::unlike(&own, &Target::new(&longer).unwrap()).unwrap().contains("shape"));
 }

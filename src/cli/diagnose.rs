@@ -6,7 +6,7 @@ use super::{Failure, Session};
 use crate::judge::diagnosed;
 use crate::judge::diagnosis::target::Target;
 use crate::judge::diagnosis::{Next, next};
-use crate::model::{Answer, Contract};
+use crate::model::{Answer, Contract, Plan, RawLaunch};
 use crate::read::observation::observation_file;
 use crate::run::{Ran, Start};
 use crate::sys::Ending;
@@ -43,17 +43,7 @@ pub(super) fn diagnose(
             Next::Done(diagnosis) => return Ok(diagnosed(answer, contract, &diagnosis)),
             Next::Run(plan) => plan,
         };
-        let (plan_file, observations) = (folder.join("diagnosis.plan"), folder.join("diagnosis.observations"));
-        session.system.write(&plan_file, plan.text().as_bytes())?;
-        let start = Start { plan: Some((plan_file.as_path(), observations.as_path())), ..start.clone() };
-        let ran = launch(session, &start)?;
-        if !matches!(ran.ending, Ending::Code(0 | 1)) {
-            answer.notes.push(format!("no diagnosis: the executable did not end its probes ({:?})", ran.ending));
-            return Ok(answer);
-        }
-        let bytes = session.system.read(&observations)?;
-        session.system.remove(&observations)?;
-        match observation_file(&bytes) {
+        match observe(session, folder, start, &plan, &mut *launch)? {
             Ok(launches) => rounds.push(launches),
             Err(why) => {
                 answer.notes.push(format!("no diagnosis: {why}"));
@@ -61,4 +51,27 @@ pub(super) fn diagnose(
             }
         }
     }
+}
+
+/// The launches of a plan, or why there are none. Plan and raw outputs lie in `folder` while they are used.
+///
+/// # Errors
+/// When a file there cannot be written or the executable cannot be started.
+pub(super) fn observe(
+    session: &mut Session<'_>,
+    folder: &Utf8Path,
+    start: &Start<'_>,
+    plan: &Plan,
+    launch: Launch<'_>,
+) -> Result<Result<Vec<RawLaunch>, String>, Failure> {
+    let (plan_file, observations) = (folder.join("diagnosis.plan"), folder.join("diagnosis.observations"));
+    session.system.write(&plan_file, plan.text().as_bytes())?;
+    let start = Start { plan: Some((plan_file.as_path(), observations.as_path())), ..start.clone() };
+    let ran = launch(session, &start)?;
+    if !matches!(ran.ending, Ending::Code(0 | 1)) {
+        return Ok(Err(format!("the executable did not end its probes ({:?})", ran.ending)));
+    }
+    let bytes = session.system.read(&observations)?;
+    session.system.remove(&observations)?;
+    Ok(observation_file(&bytes).map_err(|error| error.to_string()))
 }

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use super::diagnose::diagnose;
+use super::oracle::{self, Oracle};
+use super::shrink::shrink;
 use super::tools::{self, Sanitize};
 use super::{Failure, Session, findings};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exit::Exit;
-use crate::judge::{self, Backend, Context};
+use crate::judge::{self, Backend, Context, spread};
 use crate::model::{Answer, Claim, DescriptorSource, Event, Outcome, Reproducer};
 use crate::read::observation::json_lines;
 use crate::store::Folder;
@@ -52,6 +54,12 @@ pub struct Run {
     /// When to run the further probes that name the stage: auto (when a rung fails on a GPU), always, never
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     diagnose: When,
+    /// A second reproducer to compare with element by element, beside the host GEMM: a known-good kernel, or an older build
+    #[arg(long, value_name = "kernel:DIR")]
+    oracle: Option<Oracle>,
+    /// When a rung fails, look for the smallest shape that still does, along the leaves of the instantiation
+    #[arg(long)]
+    shrink: bool,
     /// Run one rung under compute-sanitizer too, and fold what it finds into the answer; may be repeated
     #[arg(long, value_name = "TOOL", value_enum, num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     sanitize: Vec<Sanitize>,
@@ -125,21 +133,15 @@ impl Run {
         }
         findings::show(session, &found)?;
         let built = super::build::built(session, folder.path(), &reproducer, &self.tools)?;
-        let seconds = |value: f64| Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX);
         let start = run::Start {
-            launch_deadline: self.deadline,
-            overall: seconds(self.timeout),
             inputs: &inputs,
             observed: self.observed.as_deref(),
             rungs: &self.rung,
             launches: self.launches,
-            ..run::Start::new(&built.executable)
+            ..self.start(&built.executable)
         };
         let backend = self.backend.backend(session.system);
-        let (ran, arch_validated) = match backend {
-            Backend::Gpu => (run::run(session.system, &start, &mut |_| {})?, true),
-            _ => emulated(session, &start)?,
-        };
+        let (ran, arch_validated) = launched(session, backend, &start)?;
         let lines = json_lines(&ran.events);
         let context = Context {
             backend,
@@ -158,20 +160,7 @@ impl Run {
             exit: reason.exit(),
             diagnostics: unanswered(&reason.to_string(), &lines.events, &ran.messages),
         })?;
-        let answer = if self.diagnoses(&answer, backend) {
-            let plain = run::Start {
-                launch_deadline: self.deadline,
-                overall: seconds(self.timeout),
-                ..run::Start::new(&built.executable)
-            };
-            let mut launch = |session: &mut Session<'_>, start: &run::Start<'_>| match backend {
-                Backend::Gpu => Ok(run::run(session.system, start, &mut |_| {})?),
-                _ => emulated(session, start).map(|ran| ran.0),
-            };
-            diagnose(session, &folder.file("build"), &plain, &reproducer.contract, answer, &mut launch)?
-        } else {
-            answer
-        };
+        let answer = self.more(session, &folder, &reproducer, (answer, backend), &built.executable)?;
         let answer = tools::waiting(session.system, folder.path(), &lines.events, answer);
         let answer = if self.sanitize.is_empty() {
             answer
@@ -227,6 +216,60 @@ impl Run {
         if problems.is_empty() { Ok(()) } else { Err(Failure::input(problems)) }
     }
 
+    /// How the executable is started, without inputs.
+    fn start<'s>(&self, executable: &'s Utf8Path) -> run::Start<'s> {
+        let overall = Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX);
+        run::Start { launch_deadline: self.deadline, overall, ..run::Start::new(executable) }
+    }
+
+    /// What is asked for beyond the ladder: the stage, the other kernel, the smallest shape.
+    fn more(
+        &self,
+        session: &mut Session<'_>,
+        folder: &Folder,
+        reproducer: &Reproducer,
+        (mut answer, backend): (Answer, Backend),
+        executable: &Utf8Path,
+    ) -> Result<Answer, Failure> {
+        let (start, place, contract) = (self.start(executable), folder.file("build"), &reproducer.contract);
+        let mut launch =
+            |session: &mut Session<'_>, start: &run::Start<'_>| launched(session, backend, start).map(|r| r.0);
+        if self.diagnoses(&answer, backend) {
+            answer = diagnose(session, &place, &start, contract, answer, &mut launch)?;
+        }
+        if let Some(Oracle(dir)) = &self.oracle {
+            let other = Folder::new(dir);
+            let (_, second) = other.load(session.system)?;
+            let built = super::build::built(session, other.path(), &second, &self.tools)?;
+            let there = (&self.start(&built.executable), &second.contract, dir.as_path());
+            oracle::beside(session, &place, (&start, contract), there, &mut answer, &mut launch)?;
+        }
+        for (role, path) in self.inputs()? {
+            let operand = contract.operands.iter().find(|operand| operand.role.value.name() == role);
+            let values = operand.and_then(|o| Some((o, spread::values(o, &session.system.read(&path).ok()?)?)));
+            if let Some((operand, values)) = values {
+                let columns = usize::try_from(operand.columns.value).unwrap_or(usize::MAX);
+                answer.details.operands.push(spread::spread(&role, &values, columns));
+            }
+        }
+        if self.shrink && answer.rungs.iter().any(crate::model::RungResult::failed) {
+            let mut fails = |session: &mut Session<'_>, path: &Utf8Path, reproducer: &Reproducer| {
+                let built = super::build::built(session, path, reproducer, &self.tools)?;
+                let ran = launched(session, backend, &self.start(&built.executable))?.0;
+                let rungs = json_lines(&ran.events).events.into_iter().filter_map(|event| match event {
+                    Event::Rung(rung) => Some(rung),
+                    _ => None,
+                });
+                let rungs: Vec<_> = rungs.collect();
+                let failed = rungs.iter().any(crate::model::RungResult::failed);
+                let none = || Failure::cannot_test(Diagnostic::error("K-RUN", "no rung ran"));
+                if rungs.is_empty() { Err(none()) } else { Ok(failed) }
+            };
+            answer.details.shrunk = Some(shrink(session, folder, reproducer, &mut fails)?);
+        }
+        Ok(answer)
+    }
+
     /// A hang would end the probes too; on the CPU they are slow, and run only when asked for.
     fn diagnoses(&self, answer: &Answer, backend: Backend) -> bool {
         let failed = answer.rungs.iter().any(crate::model::RungResult::failed);
@@ -279,6 +322,14 @@ impl Run {
             }
         }
         if problems.is_empty() { Ok(list) } else { Err(Failure::input(problems)) }
+    }
+}
+
+/// One run, and whether its architecture was compared with silicon.
+fn launched(session: &mut Session<'_>, backend: Backend, start: &run::Start<'_>) -> Result<(run::Ran, bool), Failure> {
+    match backend {
+        Backend::Gpu => Ok((run::run(session.system, start, &mut |_| {})?, true)),
+        _ => emulated(session, start),
     }
 }
 

@@ -13,6 +13,34 @@ pub(super) enum Against {
     Open(String),
 }
 
+/// What makes a right kernel look as if it over-amplified, to be ruled out before the claim is made again; for claims about magnitude.
+pub(super) fn readings(claim: Claim, contract: &Contract) -> Vec<String> {
+    if !matches!(claim, Claim::Ratio(_) | Claim::MaxAbs(_) | Claim::RelL2(_)) {
+        return vec![];
+    }
+    let m = contract.m.value;
+    let rows = match contract.tile.m.as_ref().map(|tile| tile.value).filter(|tile| !m.is_multiple_of((*tile).max(1))) {
+        Some(tile) => {
+            let last = m.div_ceil(tile) * tile;
+            format!(
+                "rows {m} to {} of the last tile are no rows of this operand: a copy clamped to {m} rows leaves there what was there before, and a \
+                 largest magnitude over all rows of the tile reads it. Such a reading looks like an operand that is too large, and is none",
+                last - 1
+            )
+        }
+        None => format!(
+            "where a tile has more rows than the batch, the rest holds what was there before, and a largest magnitude over all its rows reads \
+             it: read real rows only (here {m} rows fill their tiles)"
+        ),
+    };
+    vec![
+        rows,
+        "a trace over all invocations mixes layers: activations of late layers are larger, by a factor of ten and more".to_owned(),
+        "a flag that one operation sets at run time and another reads is not in step with a pipelined kernel: key a trace on the instantiation"
+            .to_owned(),
+    ]
+}
+
 /// Looks at rungs that all passed.
 pub(super) fn against(claim: Claim, contract: &Contract, rungs: &[RungResult], context: &Context) -> Against {
     let ran: Vec<(&RungResult, &Metrics)> =

@@ -2,7 +2,9 @@
 
 use crate::model::{Answer, Confound, Contract, Outcome, Verdict};
 
+use super::diagnosis::observable::unobservable;
 use super::diagnosis::{Conclusion, Diagnosis, Sureness};
+use super::isolation::{isolation, smallest};
 use super::next_step::next_step;
 use super::structure;
 
@@ -65,10 +67,19 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
         ));
     }
     answer.structure = structure::structure(evidence);
+    answer.details.isolation = isolation(evidence);
+    answer.details.smallest = smallest(evidence);
     answer.rungs.extend(structure::rows(evidence));
     let failing: Vec<&str> = evidence.shown.iter().filter(|s| s.fails).map(|s| s.rung.probe.name.as_str()).collect();
     match &diagnosis.conclusion {
         Conclusion::Clean => {
+            let blind = unobservable(evidence);
+            if !blind.is_empty() {
+                answer
+                    .scope
+                    .unobservable
+                    .insert(0, format!("at this shape and with these operands: {}", blind.join(", ")));
+            }
             let all = format!("{probes} further probes give the predicted output bit for bit");
             if matches!(answer.outcome, Outcome::Reproduced { .. }) {
                 answer.notes.push(format!("{all}: only what the ladder shows above fails"));

@@ -5,7 +5,7 @@ use crate::model::{
     Weight,
 };
 
-use super::claim::{Against, against};
+use super::claim::{Against, against, readings};
 use super::next_step::next_step;
 use super::scope::scope;
 use super::shown::{Shown, shown};
@@ -81,6 +81,7 @@ pub fn ladder(
         hints: case.shown.stages,
         rungs: case.rungs,
         structure: None,
+        details: crate::model::Details::default(),
         observed: case.observed,
         claim,
     })
@@ -325,6 +326,9 @@ impl Case<'_> {
         let Some(claim) = self.claim else { return (Outcome::NotReproduced, evidence) };
         match against(claim, self.contract, &self.rungs, self.context) {
             Against::Contradicted(text) => {
+                let readings =
+                    readings(claim, self.contract).into_iter().map(|text| format!("what can read as {claim}: {text}"));
+                self.notes.extend(readings);
                 let mut all = vec![text];
                 all.extend(evidence);
                 (Outcome::Refuted { what: claim.to_string() }, all)

@@ -330,3 +330,16 @@ fn every_answer_has_a_next_step_and_its_gate() {
         assert!([&next.step, &next.shows, &next.gate].iter().all(|text| text.len() > 10), "{next:?}");
     }
 }
+
+#[test]
+fn a_refuted_ratio_explains_the_reading_of_rows_that_are_none() {
+    let mut contract = contract();
+    contract.m = Fact::given(5, "test");
+    contract.tile.m = Some(Fact::given(16, "test"));
+    let answer = judge(&contract, clean(), Some(Claim::Ratio(10.0)));
+    assert_eq!(exit(&answer), Exit::Success);
+    assert!(answer.notes.iter().any(|n| n.contains("rows 5 to 15 of the last tile are no rows")), "{:?}", answer.notes);
+    assert!(answer.notes.iter().any(|n| n.contains("mixes layers")));
+    let hang = judge(&contract, clean(), Some(Claim::Hang));
+    assert!(!hang.notes.iter().any(|n| n.contains("rows 5 to 15")));
+}

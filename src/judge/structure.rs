@@ -6,23 +6,28 @@ use super::diagnosis::Kind;
 use super::diagnosis::evidence::{Evidence, Shown};
 use super::diagnosis::format::{self, Rounding};
 use super::diagnosis::inputs::fill_of;
-use super::diagnosis::seen::same;
+use super::diagnosis::seen::{Seen, same};
+use super::diagnosis::target::Target;
 
 /// Lines and fields of a heat map at most.
 const GRID: (usize, usize) = (16, 64);
 
 /// The figures of one probe.
 pub(super) fn metrics(evidence: &Evidence<'_>, shown: &Shown) -> Metrics {
-    let t = evidence.target;
-    let mut m = Metrics { exact: true, guard_hits: shown.seen().guard_hits, ..Metrics::default() };
+    compare(evidence.target, shown.seen(), &shown.expected.values)
+}
+
+/// The figures of what was seen against values of the whole storage.
+pub(super) fn compare(t: &Target, seen: &Seen, expected: &[f64]) -> Metrics {
+    let mut m = Metrics { exact: true, guard_hits: seen.guard_hits, ..Metrics::default() };
     let (mut error, mut expected_square, mut observed_square, mut cross, mut abs) = (0.0, 0.0, 0.0, 0.0, 0.0);
     let (mut floor, mut zeros, mut counted) = (0.0, 0_u64, 0_u64);
     for r in 0..t.m() {
         for q in 0..t.n() {
             let at = r * t.out_leading + q;
-            let (x, e) = (shown.seen().values[at], shown.expected.values[at]);
+            let (x, e) = (seen.values[at], expected[at]);
             m.elements += 1;
-            if !shown.seen().written[at] {
+            if !seen.written[at] {
                 m.unwritten += 1;
                 m.wrong += 1;
                 continue;
@@ -183,5 +188,12 @@ fn slabs(evidence: &Evidence<'_>) -> Vec<Slab> {
         to: ((group + 1) * width).min(t.k) as u64,
         count: *count,
     };
-    counts.iter().enumerate().filter(|(_, c)| **c != (1.0, 1.0) && c.0.is_finite()).map(slab).collect()
+    let mut joined: Vec<Slab> = Vec::new();
+    for slab in counts.iter().enumerate().filter(|(_, c)| **c != (1.0, 1.0) && c.0.is_finite()).map(slab) {
+        match joined.last_mut() {
+            Some(last) if last.to == slab.from && last.count == slab.count => last.to = slab.to,
+            _ => joined.push(slab),
+        }
+    }
+    joined
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Metrics, RungResult, Start, Structure};
+use super::{Claim, Details, Metrics, RungResult, Start, Structure};
 
 /// A stage of the kernel's data path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -173,6 +173,9 @@ pub struct Answer {
     pub claim: Option<Claim>,
     /// Where it holds.
     pub scope: Scope,
+    /// Isolated parts, the smallest failing case, other kernels.
+    #[serde(default)]
+    pub details: Details,
     /// What to do next.
     pub next: NextStep,
 }

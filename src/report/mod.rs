@@ -1,5 +1,6 @@
 //! From an answer to text for a person or JSON for a program.
 
+mod details;
 mod heat;
 mod json;
 mod table;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Answer, Metrics, Outcome, RungResult, RungStatus};
 
+use super::details::details;
 use super::heat::heat;
 use super::table::{figure, table};
 
@@ -25,6 +26,7 @@ pub fn text(answer: &Answer) -> String {
     if let Some(structure) = &answer.structure {
         out.push_str(&heat(structure));
     }
+    out.push_str(&details(&answer.details));
     paragraph(&mut out, "Notes", &answer.notes);
     let _ = writeln!(out, "\nHolds for\n  {}", answer.scope.contract);
     if let Some(device) = &answer.scope.device {
@@ -73,14 +75,18 @@ fn paragraph(out: &mut String, title: &str, lines: &[String]) {
     }
 }
 
-const HEAD: [&str; 11] =
-    ["rung", "", "wrong", "of", "max abs", "mean abs", "max rel", "relL2", "floor", "slope", "err/tol"];
+const HEAD: [&str; 13] = [
+    "rung", "", "wrong", "of", "max abs", "mean abs", "max rel", "relL2", "floor", "slope", "cosine", "SNR dB",
+    "err/tol",
+];
 
 fn row(name: &str, status: &str, metrics: &Metrics) -> Vec<String> {
     let figures = [metrics.max_abs, metrics.mean_abs, metrics.max_rel, metrics.rel_l2, metrics.rel_l2_floor];
     let mut row = vec![name.to_owned(), status.to_owned(), metrics.wrong.to_string(), metrics.elements.to_string()];
     row.extend(figures.iter().map(|x| figure(x.0)));
     row.push(format!("{:.6}", metrics.ratio.0));
+    row.push(format!("{:.6}", metrics.cosine.0));
+    row.push(if metrics.snr_db.0.is_finite() { format!("{:.1}", metrics.snr_db.0) } else { figure(metrics.snr_db.0) });
     row.push(if metrics.exact { "exact".to_owned() } else { figure(metrics.max_err_over_tol.0) });
     row
 }
@@ -127,6 +133,7 @@ mod tests {
             hints: vec![],
             rungs: vec![rung("ones", RungStatus::Fail, Some(metrics)), rung("real", RungStatus::Skip, None)],
             structure: None,
+            details: crate::model::Details::default(),
             observed: None,
             claim: None,
             scope: Scope { contract: "out[2, 2]".into(), marks: vec!["emulated".into()], ..Scope::default() },

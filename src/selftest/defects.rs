@@ -12,6 +12,8 @@ pub enum Kindred {
     Catalogue,
     /// The dictionary has no hypothesis for it.
     Foreign,
+    /// Unlike the usual, and right.
+    Harmless,
 }
 
 macro_rules! defects {
@@ -123,6 +125,12 @@ defects! {
     ScaleIgnored Catalogue QuantisationScale "SF_IGNORED",
     ScaleTransposed Catalogue QuantisationScale "SF_TRANSPOSED",
     ScaleTileRow Catalogue QuantisationScale "SF_ROW_OF_TILE",
+    TileTransposed Catalogue OperandLoad "TRANSPOSED_OPERAND",
+    OperandsSwapped Catalogue OperandLoad "OPERANDS_SWAPPED",
+    StaleBlock Catalogue OperandLoad "STALE_STAGE",
+    KTailCut Catalogue OperandLoad "K_TAIL_MISSING",
+    StagedPitch Catalogue Store "STAGED_PITCH_WRONG",
+    OutBase Catalogue Store "OUT_BASE_WRONG",
     TileUnwritten Catalogue Store "TILE_UNWRITTEN",
     ColumnTail Catalogue Store "N_TAIL_UNWRITTEN",
     RowTail Catalogue Store "M_TAIL_UNWRITTEN",
@@ -166,6 +174,7 @@ defects! {
     ScaleTailNextRow Foreign QuantisationScale "",
     FirstRowOfTileUnwritten Foreign Store "",
     ColumnRotated Foreign Store "",
+    ScalePaddingZero Harmless QuantisationScale "",
 }
 
 /// A defect with its parameters.
@@ -201,6 +210,14 @@ impl Planted {
             Defect::StaleLag => 0,
             Defect::StrideWrong => random.pick(&[-16, -8, 8, 16, 24]),
             Defect::BaseOffset => random.pick(&[-1, 1, 2]) * chunk,
+            Defect::StagedPitch => random.pick(&[1, 2, 4, 8]),
+            Defect::OutBase => random.pick(&[-4, -1, 1, 8]),
+            Defect::KTailCut => {
+                let unit = (128 / target.a.element.bits()) as i64;
+                let rest = (target.k % target.tile_k) as i64;
+                let cuts = (1..4).map(|x| x * unit).filter(|x| *x != rest && *x < target.tile_k as i64);
+                random.pick(&cuts.collect::<Vec<_>>())
+            }
             Defect::OutStride => random.pick(&[-8, 8, 16, 40]),
             Defect::SwizzleMismatch => {
                 let lower: Vec<i64> = [0, 32, 64].into_iter().filter(|s| (*s as u32) < swizzle).collect();
@@ -277,8 +294,14 @@ impl Defect {
             D::NoSaturation => matches!(t.out, ElementType::S8 | ElementType::E4m3),
             D::ReluEarly => relu && bias,
             D::ReluMissing => relu,
-            D::ScaleBound | D::ScaleRowMajor => t.a.scale.is_some_and(|s| s.swizzled),
-            D::ScaleCoarse | D::ScaleSwapAb | D::ScaleNext | D::ScalePrevious | D::ScaleIgnored => !plain,
+            D::ScaleBound | D::ScaleRowMajor | D::ScalePaddingZero => t.a.scale.is_some_and(|s| s.swizzled),
+            // With fewer blocks they are the same as one another.
+            D::ScaleCoarse | D::ScalePrevious => t.a.scale.is_some_and(|s| t.k.div_ceil(s.k_block) >= 4),
+            D::ScaleSwapAb | D::ScaleNext | D::ScaleIgnored => !plain,
+            D::TileTransposed => t.k > t.tile_k && t.b.tiles() > 1 && straight,
+            D::OperandsSwapped => plain && straight && t.a.element == t.b.element,
+            D::StaleBlock => t.k_blocks() > 1 && t.splits == 1 && t.k.is_multiple_of(t.tile_k),
+            D::KTailCut => t.splits == 1,
             D::ScaleTransposed | D::ScaleTileRow | D::ScalesPermuted => !plain,
             D::ScaleDecode => t.a.scale.is_some_and(|s| s.element != ElementType::F32),
             D::ScaleTailNextRow => t.a.scale.is_some_and(|s| s.swizzled) && !t.k.div_ceil(16).is_multiple_of(4),

@@ -81,6 +81,7 @@ impl Device {
         let (rows, groups) = side.scale_extent(t.k)?;
         let repack = Repack {
             bounded: self.on(Defect::ScaleBound, is_a).is_some(),
+            empty: self.on(Defect::ScalePaddingZero, is_a).is_some(),
             row_major: self.on(Defect::ScaleRowMajor, is_a).is_some(),
             transposed: self.on(Defect::ScaleTransposed, is_a).is_some(),
             permuted: self.on(Defect::ScalesPermuted, is_a).map(|_| self.fixed >> 8),
@@ -148,12 +149,18 @@ impl Device {
         let blocks = self.loop_blocks(split, tile);
         let stages = self.target.stages;
         let mut ring: Vec<Option<(Tile, Tile)>> = vec![None; stages];
+        // What is carried over lies in the f32 sums, where there are two.
         let mut promoted = vec![0.0; sums.len()];
+        if self.target.promote.is_some() {
+            std::mem::swap(&mut promoted, &mut sums);
+        }
         let mut since = 0;
         for (position, &block) in blocks.iter().enumerate() {
             let stage = position % stages;
             let (row, column) = self.tile_rows(tile, block, position);
-            let first_k = block * self.target.tile_k;
+            let last = position + 1 == blocks.len();
+            let stale_block = last && position > 0 && self.has(Defect::StaleBlock).is_some();
+            let first_k = (block - usize::from(stale_block)) * self.target.tile_k;
             let mut a = self.tile(memory, true, row, first_k);
             let mut b = self.tile(memory, false, column, first_k);
             let fresh = self.has(Defect::StaleLag).filter(|_| stage == 0).map(|_| (a.clone(), b.clone()));
@@ -173,7 +180,6 @@ impl Device {
             {
                 a.clone_from(old);
             }
-            let last = position + 1 == blocks.len();
             if last && self.has(Defect::RaceEarlyEpilogue).is_some() && self.random.chance(40) {
                 continue;
             }

@@ -12,7 +12,10 @@ impl Device {
     /// Code of element (r, k) as the box load delivers it, before shared memory.
     fn fetch(&self, memory: &Memory, is_a: bool, r: usize, k: usize, first_row: usize) -> u32 {
         let t = &self.target;
-        let (side, tensor) = if is_a { (&t.a, &memory.a) } else { (&t.b, &memory.b) };
+        let (side, mut tensor) = if is_a { (&t.a, &memory.a) } else { (&t.b, &memory.b) };
+        if self.has(Defect::OperandsSwapped).is_some() {
+            tensor = if is_a { &memory.b } else { &memory.a };
+        }
         let mut limit = side.rows;
         if self.on(Defect::RowClamp8, is_a).is_some() {
             limit = side.rows / 8 * 8;
@@ -21,6 +24,18 @@ impl Device {
             limit = side.rows / 4 * 4;
         }
         if r >= limit || (k >= t.k && self.has(Defect::KTailGarbage).is_none()) {
+            return 0;
+        }
+        let cut = self.has(Defect::KTailCut).map_or(0, |p| p.number as usize);
+        if cut > 0 && k + cut >= t.k {
+            return 0;
+        }
+        let (r, k) = if self.on(Defect::TileTransposed, is_a).is_some() {
+            (k / t.tile_k * t.tile_k + r % side.tile, r / side.tile * side.tile + k % t.tile_k)
+        } else {
+            (r, k)
+        };
+        if r >= limit.max(side.rows) || (self.on(Defect::TileTransposed, is_a).is_some() && k >= t.k) {
             return 0;
         }
         let (row, column) = (r as i64, k as i64);

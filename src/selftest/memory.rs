@@ -71,6 +71,8 @@ pub(super) struct Scales {
 #[derive(Default)]
 pub(super) struct Repack {
     pub(super) bounded: bool,
+    /// Padding holds zero; every factor is there.
+    pub(super) empty: bool,
     pub(super) row_major: bool,
     pub(super) transposed: bool,
     pub(super) permuted: Option<u64>,
@@ -103,7 +105,7 @@ impl Scales {
             return Scales { codes, rows, groups, swizzled: false };
         }
         let size = rows.div_ceil(128) * groups.div_ceil(4) * 512;
-        let mut codes = vec![if repack.bounded { 0 } else { one }; size];
+        let mut codes = vec![if repack.bounded || repack.empty { 0 } else { one }; size];
         for row in 0..rows {
             for group in 0..groups {
                 let at = if repack.row_major { row * groups + group } else { packed(row, group, groups) };

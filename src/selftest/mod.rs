@@ -8,6 +8,7 @@ mod epilogue;
 mod load;
 mod memory;
 mod mutants;
+mod peers;
 mod store;
 mod validation;
 
@@ -15,4 +16,5 @@ pub use contracts::{Random, random_target};
 pub use defects::{Defect, Kindred, Planted};
 pub use device::Device;
 pub use mutants::{MutantReport, mutants, predicted};
-pub use validation::{Outcome, Row, Set, confusion, is_failure, many, run};
+pub use peers::{PeerTable, peers};
+pub use validation::{Outcome, Row, Set, confusion, diagnose, is_failure, many, run};

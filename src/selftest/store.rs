@@ -15,15 +15,21 @@ pub(super) struct Output {
     values: Vec<f64>,
     written: Vec<bool>,
     storage: usize,
+    /// Elements written before the first one.
+    before: usize,
 }
 
 impl Output {
     pub(super) fn new(target: &Target, before: f64) -> Self {
         let storage = target.storage();
-        Output { values: vec![before; storage + GUARD], written: vec![false; storage + GUARD], storage }
+        Output { values: vec![before; storage + GUARD], written: vec![false; storage + GUARD], storage, before: 0 }
     }
 
-    fn write(&mut self, address: usize, value: f64) {
+    fn write(&mut self, address: i64, value: f64) {
+        let Ok(address) = usize::try_from(address) else {
+            self.before += 1;
+            return;
+        };
         if address < self.values.len() {
             self.values[address] = value;
             self.written[address] = true;
@@ -72,7 +78,15 @@ impl Output {
             if half || last || first || !(everywhere || (m < rows_end && n < columns_end)) {
                 continue;
             }
-            self.write(m * leading + n, values[from_r * columns + from_c]);
+            let staged = has(D::StagedPitch).map(|p| columns + p.number as usize);
+            let value = match staged {
+                None => values[from_r * columns + from_c],
+                Some(pitch) if i % pitch < columns => values[i / pitch * columns + i % pitch],
+                // Between two rows: whatever was there.
+                Some(_) => 7.0,
+            };
+            let base = has(D::OutBase).map_or(0, |p| p.number);
+            self.write((m * leading + n) as i64 + base, value);
         }
     }
 
@@ -86,7 +100,7 @@ impl Output {
             storage.extend_from_slice(&code.to_le_bytes()[..bytes]);
             mask[i / 8] |= u8::from(self.written[i]) << (i % 8);
         }
-        let beyond = self.written[self.storage..].iter().filter(|w| **w).count();
+        let beyond = self.before + self.written[self.storage..].iter().filter(|w| **w).count();
         RawLaunch {
             probe,
             launch,

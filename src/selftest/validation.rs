@@ -51,6 +51,20 @@ pub enum Outcome {
     Missed,
 }
 
+impl Set {
+    /// As it is printed.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Outcome {
+    /// As it is printed.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+}
+
 /// One case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
@@ -66,12 +80,21 @@ pub struct Row {
     pub said: String,
 }
 
-fn swizzle(target: &Target) -> u32 {
+impl Row {
+    /// Whether an observable defect was not named alone.
+    pub fn is_weak(&self) -> bool {
+        !matches!(self.outcome, Outcome::Clean | Outcome::Unique | Outcome::Unobservable)
+    }
+}
+
+/// Bytes of the shared tile's swizzle: a row of it, at most 128.
+pub(super) fn swizzle(target: &Target) -> u32 {
     let row = (target.tile_k as u32 * target.a.element.bits()) / 8;
     row.min(128)
 }
 
-fn diagnose(target: &Target, device: &mut Device, seed: u64) -> Conclusion {
+/// What the loop concludes of a simulated kernel.
+pub fn diagnose(target: &Target, device: &mut Device, seed: u64) -> Conclusion {
     let mut rounds = Vec::new();
     loop {
         match next(target, seed, &rounds) {

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::model::Stage;
 
-use super::dictionary::{Dictionary, Hypothesis};
+use super::dictionary::{Dictionary, Fits, Hypothesis};
 use super::evidence::Evidence;
+use super::fitted;
 use super::hint::hint;
 use super::kind::Kind;
-use super::knobs::Knobs;
+use super::knobs::{Knobs, StoreFault};
 use super::maps::{Map, coverage_knobs, fits, load_knobs, scale_knobs, store_knobs};
 use super::measured::{measured_epilogue, output_factor};
 
@@ -53,7 +54,7 @@ pub enum Conclusion {
 /// Faults that no other fault can hide behind are looked at in this order.
 pub fn conclude(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
     if let Some(conclusion) = unstable(evidence) {
-        return conclusion;
+        return staged(evidence).unwrap_or(conclusion);
     }
     if !evidence.shown.iter().any(|s| counts(evidence, s.rung.kind) && s.fails) {
         return Conclusion::Clean;
@@ -71,6 +72,11 @@ pub fn conclude(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
     let dictionary = Dictionary::all(evidence.target, &fits);
     let holds = |h: &&Hypothesis| gated(evidence, h) && evidence.explains(&h.knobs, &samples);
     let found: Vec<&Hypothesis> = dictionary.iter().filter(holds).collect();
+    if !found.is_empty() {
+        return classes(&strictest(found));
+    }
+    let fitted = fitted::hypotheses(evidence, a.as_ref(), b.as_ref());
+    let found: Vec<&Hypothesis> = fitted.iter().filter(holds).collect();
     if !found.is_empty() {
         return classes(&found);
     }
@@ -97,7 +103,7 @@ fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
             hints: vec![Stage::Store, Stage::Synchronisation],
         });
     }
-    let (class, cause) = if evidence.piles_up() && !evidence.target.accumulate {
+    let (class, cause) = if evidence.piles_up() {
         (
             "SPLITK_WS_NOT_CLEARED",
             "each launch adds to the sums of the launch before: a workspace is not cleared".to_owned(),
@@ -119,13 +125,39 @@ fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
     })
 }
 
+/// Launches may also differ in what lies between the rows of a staged tile, and nowhere else.
+fn staged(evidence: &Evidence<'_>) -> Option<Conclusion> {
+    let samples = evidence.samples();
+    let all = Dictionary::all(evidence.target, &Fits::default());
+    let found: Vec<&Hypothesis> =
+        all.iter().filter(|h| leaves_open(h) && evidence.explains(&h.knobs, &samples)).collect();
+    (!found.is_empty()).then(|| classes(&found))
+}
+
+/// Whether a hypothesis leaves elements open.
+fn leaves_open(hypothesis: &Hypothesis) -> bool {
+    matches!(hypothesis.knobs.store, Some(StoreFault::Pitch(_)))
+}
+
 fn gated(evidence: &Evidence<'_>, hypothesis: &Hypothesis) -> bool {
-    if hypothesis.gate.is_empty() { evidence.written_wrong() } else { evidence.any_fails(hypothesis.gate) }
+    if hypothesis.gate.is_empty() {
+        evidence.written_wrong()
+    } else {
+        evidence.any_fails(hypothesis.gate) || evidence.shown.iter().any(|s| s.rung.kind.held_out() && s.fails)
+    }
+}
+
+/// Hypotheses that leave elements open, as long as another one predicts those too.
+fn strictest(mut found: Vec<&Hypothesis>) -> Vec<&Hypothesis> {
+    if found.iter().any(|h| !leaves_open(h)) {
+        found.retain(|h| !leaves_open(h));
+    }
+    found
 }
 
 fn classes(found: &[&Hypothesis]) -> Conclusion {
     let classes: BTreeSet<&str> = found.iter().map(|h| h.class).collect();
-    let stages: BTreeSet<Stage> = found.iter().map(|h| h.stage).collect();
+    let stages: BTreeSet<Stage> = found.iter().flat_map(|h| std::iter::once(h.stage).chain(also(h.class))).collect();
     let mut causes: Vec<String> = Vec::new();
     for h in found {
         if !causes.contains(&h.cause) {
@@ -137,6 +169,15 @@ fn classes(found: &[&Hypothesis]) -> Conclusion {
         classes: classes.into_iter().map(str::to_owned).collect(),
         stages: stages.into_iter().collect(),
         causes,
+    }
+}
+
+/// Stages that would give the same output: zeros that are multiplied, and products that are not made.
+fn also(class: &str) -> Option<Stage> {
+    match class {
+        "K_BLOCK_MISSING" | "K_TAIL_MISSING" | "K_SUBTILE_TAIL" | "K_SUBTILE_ONLY_FIRST" => Some(Stage::OperandLoad),
+        "ROW_CLAMP_ZERO" => Some(Stage::MmaAccumulate),
+        _ => None,
     }
 }
 
@@ -160,7 +201,7 @@ impl Search<'_> {
 
     fn load_candidate(&self, map: &Map, is_a: bool) -> Option<Candidate> {
         let t = self.evidence.target;
-        let knobs = load_knobs(map, is_a)?;
+        let knobs = load_knobs(self.evidence, map, is_a)?;
         let mut stages = vec![Stage::OperandLoad];
         if map.lacks_columns(t.k) {
             stages.push(Stage::MmaAccumulate);

@@ -33,10 +33,15 @@ impl<'a> Epilogue<'a> {
             Index::Other => other.min(count - 1),
             Index::TileLocal => own % tile,
             Index::TileBase => own / tile * tile,
-            Index::Shift(by) => shift(own, *by, count),
+            Index::Shift(by) | Index::Past(by) => shift(own, *by, count),
             Index::Map(map) => map[r * n + q].min(count - 1),
         };
         let i = self.inputs;
+        if let Index::Past(by) = index
+            && let Some(value) = self.past(tensor, *by, r, q)
+        {
+            return value;
+        }
         match tensor {
             Tensor::Alpha => i.alpha,
             Tensor::Bias => i.bias[along(q, r, t.b.tile, n)],
@@ -47,10 +52,22 @@ impl<'a> Epilogue<'a> {
                 Index::Other => i.residual[q.min(m - 1) * n + r.min(n - 1)],
                 Index::TileLocal => i.residual[(r % t.a.tile) * n + q % t.b.tile],
                 Index::TileBase => i.residual[(r / t.a.tile * t.a.tile) * n + q],
-                Index::Shift(by) => i.residual[shift(r, *by, m) * n + q],
+                Index::Shift(by) | Index::Past(by) => i.residual[shift(r, *by, m) * n + q],
                 Index::Map(map) => i.residual[map[r * n + q].min(m * n - 1)],
             },
         }
+    }
+
+    /// What lies beyond the end of a tensor, where an index leaves it.
+    fn past(&self, tensor: Tensor, by: i64, r: usize, q: usize) -> Option<f64> {
+        let (own, count) = match tensor {
+            Tensor::Bias | Tensor::ScaleB => (q, self.target.n()),
+            Tensor::ScaleA | Tensor::Residual => (r, self.target.m()),
+            Tensor::Alpha => return None,
+        };
+        let outside = !(0..count as i64).contains(&(own as i64 + by));
+        let padding = if self.inputs.poisoned { format::poison(self.target.type_of(tensor)) } else { 0.0 };
+        outside.then_some(padding)
     }
 
     /// The value that is stored for the sum at (r, q).

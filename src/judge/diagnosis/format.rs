@@ -208,6 +208,27 @@ fn small_code(element: ElementType, v: f64) -> u32 {
     sign | if whole < hidden { whole } else { field << l.mantissa | (whole - hidden) }
 }
 
+/// Largest finite value.
+pub fn largest(element: ElementType) -> f64 {
+    match (element, layout(element)) {
+        (_, Some(layout)) => layout.max,
+        (ElementType::S8, _) => 127.0,
+        (ElementType::U8, _) => 255.0,
+        (ElementType::S32, _) => 2_147_483_647.0,
+        (ElementType::Ue8m0, _) => 2_f64.powi(127),
+        _ => f64::from(f32::MAX),
+    }
+}
+
+/// Distance between neighbouring values around `x`.
+pub fn spacing(element: ElementType, x: f64) -> f64 {
+    match layout(element) {
+        Some(l) if x != 0.0 => 2_f64.powi(exponent(x).max(1 - l.bias) - l.mantissa as i32),
+        Some(l) => 2_f64.powi(1 - l.bias - l.mantissa as i32),
+        None => 1.0,
+    }
+}
+
 /// NaN, or the largest magnitude of a type without one.
 pub fn poison(element: ElementType) -> f64 {
     match element {

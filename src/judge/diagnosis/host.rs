@@ -7,6 +7,7 @@ use super::format::cut;
 use super::inputs::Inputs;
 use super::knobs::{Carry, Knobs};
 use super::operand::Operand;
+use super::proof::{seen, window};
 use super::store::Store;
 use super::target::{Sum, Target};
 use super::values::{Form, Values};
@@ -38,19 +39,16 @@ struct Block {
     columns: usize,
 }
 
-/// C = A · Bᵀ of row-major matrices with `depth` columns.
-fn product(a: &[f64], b: &[f64], rows: usize, columns: usize, depth: usize) -> Vec<f64> {
-    let mut c = vec![0.0; rows * columns];
-    if depth == 0 || rows == 0 || columns == 0 {
-        return c;
-    }
-    multiply(&mut c, a, b, (rows, columns, depth));
-    c
-}
+/// Columns of the output that are multiplied at a time, so that their rows of b are still in a cache.
+const AT_A_TIME: usize = 128;
 
 #[allow(unsafe_code, reason = "the gemm crate takes raw pointers; lengths are checked here")]
-fn multiply(c: &mut [f64], a: &[f64], b: &[f64], (rows, columns, depth): (usize, usize, usize)) {
-    assert!(a.len() >= rows * depth && b.len() >= columns * depth && c.len() >= rows * columns);
+/// C = A · Bᵀ of row-major matrices with `depth` columns; rows of C lie `stride` elements apart.
+fn multiply(c: &mut [f64], stride: usize, a: &[f64], b: &[f64], (rows, columns, depth): (usize, usize, usize)) {
+    if rows == 0 || columns == 0 || depth == 0 {
+        return;
+    }
+    assert!(a.len() >= rows * depth && b.len() >= columns * depth && c.len() >= (rows - 1) * stride + columns);
     // SAFETY: the three slices hold rows × depth, columns × depth and rows × columns elements with these strides.
     unsafe {
         gemm_f64::gemm::f64::get_gemm_fn()(
@@ -59,7 +57,7 @@ fn multiply(c: &mut [f64], a: &[f64], b: &[f64], (rows, columns, depth): (usize,
             depth,
             c.as_mut_ptr(),
             1,
-            columns as isize,
+            stride as isize,
             false,
             a.as_ptr(),
             1,
@@ -97,6 +95,9 @@ impl<'a> Host<'a> {
     fn operand_rows(&self, rows: &[usize], is_a: bool) -> Vec<f64> {
         let operand = if is_a { &self.a } else { &self.b };
         let mut out = Vec::with_capacity(rows.len() * self.depth());
+        if self.knobs.slots.is_none() && operand.plain_rows(rows, &mut out) {
+            return out;
+        }
         for &r in rows {
             let row = match &self.knobs.slots {
                 None => operand.row(r, &mut (0..self.target.k as u32)),
@@ -109,27 +110,36 @@ impl<'a> Host<'a> {
     }
 
     fn narrow(&self, a: &[f64], b: &[f64]) -> f64 {
+        let t = self.target;
+        let split = t.k_blocks().div_ceil(t.splits) * t.tile_k;
+        // A sum that is not promoted is narrow over the whole length.
+        let window = t.promote.filter(|_| self.knobs.sum != Sum::Cut(14)).unwrap_or(split).min(split).max(1);
         let mut total = 0.0;
-        let split = self.target.k_blocks().div_ceil(self.target.splits) * self.target.tile_k;
         for (a, b) in a.chunks(split.max(1)).zip(b.chunks(split.max(1))) {
-            let mut sum = 0.0;
-            for (a, b) in a.chunks(self.target.instruction_k).zip(b.chunks(self.target.instruction_k)) {
-                sum += a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-                sum = match self.knobs.sum {
-                    Sum::Exact => sum,
-                    Sum::Nearest(11) => f64::from(half::f16::from_f64(sum)),
-                    Sum::Nearest(8) => f64::from(half::bf16::from_f64(sum)),
-                    Sum::Nearest(bits) => crate::judge::units::rounded(sum, bits),
-                    Sum::Cut(bits) => cut(sum, bits),
-                    Sum::Wrap(bits) => {
-                        let range = 2_f64.powi(bits as i32);
-                        (sum + range / 2.0).rem_euclid(range) - range / 2.0
-                    }
-                };
+            for (a, b) in a.chunks(window).zip(b.chunks(window)) {
+                let mut sum = 0.0;
+                for (a, b) in a.chunks(t.instruction_k).zip(b.chunks(t.instruction_k)) {
+                    sum = self.kept(sum + a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>());
+                }
+                total += sum;
             }
-            total += sum;
         }
         total
+    }
+
+    /// What the accumulator keeps of a sum.
+    fn kept(&self, sum: f64) -> f64 {
+        match self.knobs.sum {
+            Sum::Exact => sum,
+            Sum::Nearest(11) => f64::from(half::f16::from_f64(sum)),
+            Sum::Nearest(8) => f64::from(half::bf16::from_f64(sum)),
+            Sum::Nearest(bits) => crate::judge::units::rounded(sum, bits),
+            Sum::Cut(bits) => cut(sum, bits),
+            Sum::Wrap(bits) => {
+                let range = 2_f64.powi(bits as i32);
+                (sum + range / 2.0).rem_euclid(range) - range / 2.0
+            }
+        }
     }
 
     /// Sums that need no multiplication of matrices: one operand is one-hot, or both are constant or count.
@@ -176,16 +186,20 @@ impl<'a> Host<'a> {
         }
         let depth = self.depth();
         let a = self.operand_rows(rows, true);
-        let b = self.operand_rows(columns, false);
-        let values = if self.knobs.sum == Sum::Exact {
-            product(&a, &b, rows.len(), columns.len(), depth)
-        } else {
-            let mut values = Vec::with_capacity(rows.len() * columns.len());
-            for a in a.chunks(depth.max(1)).take(rows.len()) {
-                values.extend(b.chunks(depth.max(1)).take(columns.len()).map(|b| self.narrow(a, b)));
+        let mut values = vec![0.0; rows.len() * columns.len()];
+        for (index, chunk) in columns.chunks(AT_A_TIME).enumerate() {
+            let (from, b) = (index * AT_A_TIME, self.operand_rows(chunk, false));
+            if self.knobs.sum == Sum::Exact {
+                let part = &mut values[from.min(rows.len() * columns.len())..];
+                multiply(part, columns.len(), &a, &b, (rows.len(), chunk.len(), depth));
+                continue;
             }
-            values
-        };
+            for (r, a) in a.chunks(depth.max(1)).take(rows.len()).enumerate() {
+                for (q, b) in b.chunks(depth.max(1)).take(chunk.len()).enumerate() {
+                    values[r * columns.len() + from + q] = self.narrow(a, b);
+                }
+            }
+        }
         Block { values, columns: columns.len() }
     }
 
@@ -242,6 +256,16 @@ impl<'a> Host<'a> {
                 epilogue.value(sum, r, q)
             })
             .collect()
+    }
+
+    /// Whether every partial sum is exact with these knobs. Codes that are read as another type's can have more bits than the
+    /// probe's own proof allows for.
+    pub fn exact(&self) -> bool {
+        if !self.knobs.a.misreads() && !self.knobs.b.misreads() {
+            return true;
+        }
+        let size = |rows: usize, is_a| seen(&self.operand_rows(&Vec::from_iter(0..rows), is_a), self.depth());
+        window(&size(self.target.m(), true), &size(self.target.n(), false), self.target).holds
     }
 
     /// The whole storage.

@@ -36,6 +36,8 @@ pub struct Inputs {
     pub zero_point: f64,
     /// Σ_k b\[n, k\].
     pub column_sum: Vec<f64>,
+    /// Whether padding is poisoned.
+    pub poisoned: bool,
     /// What the output holds before the launch; NaN for the sentinel.
     pub before: f64,
 }
@@ -84,6 +86,7 @@ impl Inputs {
             alpha,
             zero_point,
             column_sum,
+            poisoned: probe.padding == Padding::Poison,
             before: match probe.out {
                 OutFill::Sentinel => f64::NAN,
                 OutFill::Constant(value) => format::convert(target.out, value, format::Rounding::NearestEven, true),

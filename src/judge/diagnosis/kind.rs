@@ -9,7 +9,7 @@ pub enum Kind {
     Zero,
     /// Digits of the column in bias, sum 0.
     Bias,
-    /// Random residual, sum 0.
+    /// Digits of the element in residual, sum 0.
     Residual,
     /// a = b = 1.
     Ones,
@@ -49,6 +49,8 @@ pub enum Kind {
     RandomLarge,
     /// Held out: block scales at the other end of their range.
     RandomScales,
+    /// Held out: powers of two whose codes stay exact when they are read as another type's.
+    RandomPowers,
     /// How many elements of a answer to a one-hot b.
     CountA,
     /// The reverse.
@@ -66,7 +68,10 @@ pub enum Kind {
 impl Kind {
     /// Whether no parameter of a hypothesis is fitted to it.
     pub fn held_out(self) -> bool {
-        matches!(self, Kind::Random | Kind::RandomPoisoned | Kind::RandomLarge | Kind::RandomScales)
+        matches!(
+            self,
+            Kind::Random | Kind::RandomPoisoned | Kind::RandomLarge | Kind::RandomScales | Kind::RandomPowers
+        )
     }
 
     /// The stem of the probe's name.
@@ -95,6 +100,7 @@ impl Kind {
             Kind::RandomPoisoned => "random_poisoned",
             Kind::RandomLarge => "random_large",
             Kind::RandomScales => "random_scales",
+            Kind::RandomPowers => "random_powers",
             Kind::CountA => "count_a",
             Kind::CountB => "count_b",
             Kind::MapA => "map_a",

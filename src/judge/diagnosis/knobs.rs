@@ -56,6 +56,27 @@ pub enum ScaleFault {
     Map(Arc<Vec<Option<u32>>>),
 }
 
+/// Where the tiles of an operand come from: row and column are linear in the tile's coordinates and in those within the tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tiled {
+    /// Rows and columns of a tile.
+    pub tile: (usize, usize),
+    /// Factors of tile row, row within the tile, tile column, column within the tile, and 1: the row that is read.
+    pub row: [i64; 5],
+    /// The same for the column.
+    pub column: [i64; 5],
+}
+
+impl Tiled {
+    /// Where (r, k) is read.
+    pub fn source(&self, r: usize, k: usize) -> (i64, i64) {
+        let (tr, tk) = self.tile;
+        let at = [r / tr, r % tr, k / tk, k % tk, 1].map(|x| x as i64);
+        let dot = |factors: &[i64; 5]| factors.iter().zip(at).map(|(f, x)| f * x).sum::<i64>();
+        (dot(&self.row), dot(&self.column))
+    }
+}
+
 /// What may be wrong with one operand.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SideKnobs {
@@ -79,6 +100,17 @@ pub struct SideKnobs {
     pub map: Option<Arc<Vec<Option<u32>>>>,
     /// Tile coordinate taken from the other axis.
     pub tile_swap: bool,
+    /// Tiles taken from elsewhere.
+    pub tiled: Option<Tiled>,
+    /// The other operand's tensor, at this operand's addresses.
+    pub other_tensor: bool,
+}
+
+impl SideKnobs {
+    /// Whether codes of elements or of factors are read as another type's.
+    pub fn misreads(&self) -> bool {
+        matches!(self.decode, Some(Decode::As(_))) || matches!(self.scale, Some(ScaleFault::As(_)))
+    }
 }
 
 /// How the store goes wrong.
@@ -111,6 +143,12 @@ pub enum StoreFault {
     Leading(usize),
     /// Not masked at the edges.
     Unmasked,
+    /// Only these elements of (m, n), row-major, are written.
+    Mask(Arc<Vec<bool>>),
+    /// The base is off by so many elements.
+    Offset(i64),
+    /// Rows of the staged tile lie so many elements apart, and are read as if they were as far apart as the tile is wide.
+    Pitch(usize),
     /// Measured: the source of (m, n) row-major.
     Map(Arc<Vec<(usize, usize)>>),
 }

@@ -6,12 +6,31 @@ use super::kind::Kind;
 use super::probes::{Builder, Rungs, constant, one_hot, whole_numbers};
 use super::target::Side;
 
+/// Planes of 15 powers that tell all block scales of a side apart: so many that two of them hardly ever agree in all.
+pub(super) fn scale_planes(side: &Side, k: usize) -> usize {
+    let (rows, groups) = side.scale_extent(k).unwrap_or((1, 1));
+    let pairs = ((rows * groups) as f64).powi(2);
+    (4..8).find(|planes| 15_f64.powi(*planes) >= 64.0 * pairs).unwrap_or(8) as usize
+}
+
 impl Builder<'_> {
-    /// Windows of a map: one-hot rows cover `rows` columns of k each; at most `limit`, first and last among them.
+    /// Windows of a map: one-hot rows cover `rows` columns of k each. If there are more than `limit`, those of the first tile, and
+    /// others at the beginnings of tiles and at the end.
     fn windows(&self, rows: usize, limit: usize) -> Vec<u64> {
-        let count = self.target.k.div_ceil(rows);
-        let taken = count.min(limit.max(1));
-        (0..taken).map(|i| if taken == 1 { 0 } else { (i * (count - 1) / (taken - 1) * rows) as u64 }).collect()
+        let t = self.target;
+        let count = t.k.div_ceil(rows);
+        let taken = count.min(limit.max(2));
+        if taken == count {
+            return (0..count).map(|i| (i * rows) as u64).collect();
+        }
+        let first = t.tile_k.div_ceil(rows).min(taken / 2).max(1);
+        let rest = taken - first;
+        let mut windows: Vec<usize> = (0..first).map(|i| i * rows).collect();
+        windows.extend((1..rest).map(|i| (i * t.k_blocks() / rest).max(i) * t.tile_k).filter(|at| at + rows <= t.k));
+        windows.push(t.k - rows);
+        windows.sort_unstable();
+        windows.dedup();
+        windows.into_iter().map(|at| at as u64).collect()
     }
 
     /// Base of address digits that survive operand and output.
@@ -57,7 +76,7 @@ impl Builder<'_> {
             for half in 0..2_u64 {
                 for first in (0..blocks).step_by(other.rows) {
                     let offset = (first * scale.k_block) as u64 + half * scale.k_block as u64 / 2;
-                    for plane in 0..4 {
+                    for plane in 0..scale_planes(side, t.k) as u64 {
                         let fills = vec![
                             (own, constant(1.0)),
                             (hot, one_hot(scale.k_block as u64, offset, 1.0)),

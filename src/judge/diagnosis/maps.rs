@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use crate::model::{Fill, Role};
 
+use super::coverage::{Coverage, coverage};
 use super::dictionary::Fits;
 use super::evidence::{Evidence, Shown};
 use super::inputs::fill_of;
 use super::kind::Kind;
 use super::knobs::{Knobs, ScaleFault, SideKnobs, StoreFault};
+use super::map_probes::scale_planes;
 use super::target::Side;
 
 /// What was read at one place of a map.
@@ -154,7 +156,8 @@ impl Map {
     }
 }
 
-fn mode(values: impl Iterator<Item = i64>) -> Option<i64> {
+/// The most frequent value.
+pub(super) fn mode(values: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     for value in values {
         *counts.entry(value).or_default() += 1;
@@ -191,12 +194,15 @@ pub fn fits(evidence: &Evidence<'_>, a: Option<&Map>, b: Option<&Map>) -> Fits {
     fits
 }
 
-/// Knobs of an operand's measured map.
-pub fn load_knobs(map: &Map, is_a: bool) -> Option<Knobs> {
-    if !map.whole() || map.identity() {
+/// Knobs of an operand's measured map; of windows of it, where they repeat with the period of a tile.
+pub fn load_knobs(evidence: &Evidence<'_>, map: &Map, is_a: bool) -> Option<Knobs> {
+    if map.identity() {
         return None;
     }
-    let side = SideKnobs { map: Some(map.table()), ..SideKnobs::default() };
+    let t = evidence.target;
+    let own = if is_a { &t.a } else { &t.b };
+    let table = if map.whole() { map.table() } else { map.extended(own.rows, t.k, (own.tile, t.tile_k))? };
+    let side = SideKnobs { map: Some(table), ..SideKnobs::default() };
     Some(if is_a { Knobs { a: side, ..Knobs::default() } } else { Knobs { b: side, ..Knobs::default() } })
 }
 
@@ -225,31 +231,15 @@ pub fn store_knobs(evidence: &Evidence<'_>, a: &Map, b: &Map) -> Option<Knobs> {
 /// Knobs of the counts that the two cover probes agree on.
 pub fn coverage_knobs(evidence: &Evidence<'_>) -> Option<Knobs> {
     let t = evidence.target;
-    let mut counts: Vec<Vec<f64>> = Vec::new();
-    for (kind, role, is_a) in [(Kind::CoverA, Role::A, true), (Kind::CoverB, Role::B, false)] {
-        let shown = evidence.of(kind).next()?;
-        let Fill::Blocks { width } = fill_of(&shown.rung.probe, role) else { return None };
-        let groups = t.k.div_ceil(width as usize);
-        let mut ratio: Vec<Option<f64>> = vec![None; groups];
-        let (output, expected) = (evidence.output(shown), evidence.expected(shown));
-        for (at, (x, e)) in output.iter().zip(&expected).enumerate() {
-            let group = if is_a { at / t.n() } else { at % t.n() } % groups;
-            let found = x / e;
-            match ratio[group] {
-                None => ratio[group] = Some(found),
-                Some(old) if old == found => {}
-                _ => return None,
-            }
-        }
-        let per_k: Option<Vec<f64>> = (0..t.k).map(|k| ratio[k / width as usize]).collect();
-        counts.push(per_k?);
-    }
-    let [a, b] = counts.as_slice() else { return None };
-    let whole = |x: &f64| x.is_finite() && *x >= 0.0 && x.fract() == 0.0 && *x < 64.0;
-    if a != b || !a.iter().all(whole) || a.iter().all(|x| *x == 1.0) {
+    let (a, b) = (coverage(evidence, true)?, coverage(evidence, false)?);
+    let finer = if a.width <= b.width { &a } else { &b };
+    let whole = |x: &f64| (0.0..64.0).contains(x) && x.fract() == 0.0;
+    let moved = |c: &Coverage| c.counts.iter().any(|x| *x != 1.0);
+    if !finer.counts.iter().all(whole) || !moved(&a) || !moved(&b) {
         return None;
     }
-    let slots = a.iter().enumerate().flat_map(|(k, count)| std::iter::repeat_n((k as u32, k as u32), *count as usize));
+    let slots =
+        (0..t.k).flat_map(|k| std::iter::repeat_n((k as u32, k as u32), finer.counts[k / finer.width] as usize));
     Some(Knobs { slots: Some(Arc::new(slots.collect())), ..Knobs::default() })
 }
 
@@ -258,9 +248,10 @@ pub fn scale_knobs(evidence: &Evidence<'_>, is_a: bool) -> Option<SideKnobs> {
     let t = evidence.target;
     let (side, kind, hot) = if is_a { (&t.a, Kind::ScaleMapA, Role::B) } else { (&t.b, Kind::ScaleMapB, Role::A) };
     let scale = side.scale?;
+    let count = scale_planes(side, t.k);
     let planes: Vec<&Shown> = evidence.of(kind).collect();
     let scales = |s: &Shown| if is_a { s.rung.inputs.a_scale.clone() } else { s.rung.inputs.b_scale.clone() };
-    let first: Vec<Vec<f64>> = planes.iter().take(4).map(|s| scales(s)).collect();
+    let first: Vec<Vec<f64>> = planes.iter().take(count).map(|s| scales(s)).collect();
     let key = |values: &mut dyn Iterator<Item = f64>| values.map(f64::to_bits).collect::<Vec<_>>();
     let mut places: HashMap<Vec<u64>, Vec<u32>> = HashMap::new();
     for i in 0..first.first()?.len() {
@@ -270,7 +261,7 @@ pub fn scale_knobs(evidence: &Evidence<'_>, is_a: bool) -> Option<SideKnobs> {
     let half = (scale.k_block / 2).max(1);
     let mut map: Vec<Option<u32>> = vec![None; side.rows * t.k];
     let mut known = vec![false; side.rows * t.k];
-    for planes in planes.chunks(4) {
+    for planes in planes.chunks(count) {
         let outputs: Vec<Vec<f64>> = planes.iter().map(|s| evidence.output(s)).collect();
         for r in 0..t.m() {
             for q in 0..t.n() {

@@ -16,17 +16,18 @@ pub struct Measured {
     pub what: Vec<String>,
 }
 
-/// Index map out of two digit planes of base 100 that begin at 1.
+/// Index map out of digit planes of base 100 that begin at 1.
 fn decode(evidence: &Evidence<'_>, kind: Kind, limit: usize) -> Option<Vec<usize>> {
-    let plane = |digit| evidence.of(kind).find(|s| s.rung.index == digit).map(|s| evidence.output(s));
-    let (low, high) = (plane(0)?, plane(1)?);
-    let valid = |x: f64| (1.0..=100.0).contains(&x) && x.fract() == 0.0;
-    low.iter()
-        .zip(&high)
-        .map(|(l, h)| {
-            (valid(*l) && valid(*h)).then(|| (*l - 1.0) as usize + 100 * (*h - 1.0) as usize).filter(|i| *i < limit)
-        })
-        .collect()
+    let planes: Vec<Vec<f64>> = evidence.of(kind).map(|shown| evidence.output(shown)).collect();
+    let digit = |x: f64| ((1.0..=100.0).contains(&x) && x.fract() == 0.0).then_some(x as usize - 1);
+    let index = |at: usize| {
+        planes
+            .iter()
+            .rev()
+            .try_fold(0_usize, |index, plane| Some(index * 100 + digit(plane[at])?))
+            .filter(|i| *i < limit)
+    };
+    (0..planes.first()?.len()).map(index).collect()
 }
 
 fn constant(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -52,6 +53,18 @@ pub fn measured_epilogue(evidence: &Evidence<'_>) -> Measured {
                     if let Some(found) = constant(ratio).filter(|f| *f != 1.0) {
                         *factor = found;
                         what.push(format!("bias factor {found}"));
+                    }
+                }
+            }
+            Step::Add { tensor: Tensor::Residual, index, factor } if evidence.fails(Kind::Residual) => {
+                if let Some(map) = decode(evidence, Kind::Residual, m * n) {
+                    *index = Index::Map(Arc::new(map));
+                    what.push("residual index map".to_owned());
+                } else if let Some(shown) = evidence.of(Kind::Residual).next() {
+                    let ratio = evidence.output(shown).into_iter().zip(evidence.expected(shown)).map(|(x, e)| x / e);
+                    if let Some(found) = constant(ratio).filter(|f| *f != 1.0) {
+                        *factor = found;
+                        what.push(format!("residual factor {found}"));
                     }
                 }
             }

@@ -1,21 +1,25 @@
 //! Naming the stage: probes, the host model and its knobs, the dictionary of faults, measured maps, the decision.
 
 mod contract;
+mod coverage;
 pub mod decide;
 pub mod dictionary;
 mod epilogue;
 pub mod evidence;
 pub mod fill;
+mod fitted;
 pub mod format;
 mod hint;
 pub mod host;
 pub mod inputs;
 mod kind;
 pub mod knobs;
+mod map_fit;
 mod map_probes;
 pub mod maps;
 mod measured;
 mod next;
+pub mod observable;
 pub mod operand;
 pub mod probes;
 pub mod proof;

@@ -8,7 +8,7 @@ use super::probes::{Builder, Rungs};
 use super::target::Target;
 
 /// At most so many windows of k for each operand.
-const WINDOWS: usize = 12;
+const WINDOWS: usize = 16;
 
 /// What to do.
 #[derive(Debug)]

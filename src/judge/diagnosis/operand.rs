@@ -33,6 +33,8 @@ pub struct Operand<'a> {
     knobs: &'a SideKnobs,
     no_zero_fill: bool,
     values: &'a Values,
+    /// Whose tensor it is: another operand's, when the two are exchanged.
+    stored: &'a Side,
     padding: f64,
     scales: &'a [f64],
     scale: Option<(BlockScale, usize, usize)>,
@@ -47,14 +49,16 @@ impl<'a> Operand<'a> {
         let swapped = own.other_scale;
         let scaled = if swapped { other } else { side };
         let scales = if is_a != swapped { &inputs.a_scale } else { &inputs.b_scale };
+        let own_values = is_a != own.other_tensor;
         let extent = scaled.scale.zip(scaled.scale_extent(target.k)).map(|(s, (rows, groups))| (s, rows, groups));
         Operand {
             target,
             side,
             knobs: own,
             no_zero_fill: knobs.no_zero_fill,
-            values: if is_a { &inputs.a } else { &inputs.b },
-            padding: if is_a { inputs.a_padding } else { inputs.b_padding },
+            values: if own_values { &inputs.a } else { &inputs.b },
+            stored: if own.other_tensor { other } else { side },
+            padding: if own_values { inputs.a_padding } else { inputs.b_padding },
             scales,
             scale: extent,
             plain: *own == SideKnobs::default(),
@@ -75,9 +79,9 @@ impl<'a> Operand<'a> {
 
     fn at_address(&self, address: i64) -> f64 {
         let Ok(address) = usize::try_from(address) else { return self.padding };
-        let (line, column) = (address / self.side.leading, address % self.side.leading);
-        let (r, k) = if self.side.k_major { (line, column) } else { (column, line) };
-        if r < self.side.rows && k < self.target.k { self.values.get(r, k) } else { self.padding }
+        let (line, column) = (address / self.stored.leading, address % self.stored.leading);
+        let (r, k) = if self.stored.k_major { (line, column) } else { (column, line) };
+        if r < self.stored.rows && k < self.target.k { self.values.get(r, k) } else { self.padding }
     }
 
     fn element(&self, r: usize, k: usize) -> f64 {
@@ -86,6 +90,12 @@ impl<'a> Operand<'a> {
             let inside = r < self.side.rows && k < self.target.k;
             let index = if inside { map[r * self.target.k + k] } else { None };
             return index.map_or(0.0, |index| self.values.flat(index as usize));
+        }
+        if let Some(tiled) = &knobs.tiled {
+            let (row, column) = tiled.source(r, k);
+            let (Ok(row), Ok(column)) = (usize::try_from(row), usize::try_from(column)) else { return 0.0 };
+            let inside = row < self.side.rows && column < self.target.k;
+            return if inside { self.values.get(row, column) } else { 0.0 };
         }
         let row = self.source_row(r);
         let mut column = k;
@@ -106,7 +116,7 @@ impl<'a> Operand<'a> {
             return 0.0;
         }
         match knobs.affine {
-            None if column < self.target.k => self.values.get(row, column),
+            None if column < self.target.k && !knobs.other_tensor => self.values.get(row, column),
             affine => {
                 let (a, b, g) = affine.unwrap_or_else(|| self.side.affine());
                 self.at_address(row as i64 * a + column as i64 * b + g)
@@ -125,7 +135,9 @@ impl<'a> Operand<'a> {
     fn factor(&self, r: usize, k: usize) -> f64 {
         let Some((scale, rows, groups)) = self.scale else { return 1.0 };
         let (r, tile_row) = (r.min(self.side.rows - 1), r / self.side.tile * self.side.tile);
-        let row = (r / scale.row_block) % rows;
+        // Another operand's factors are taken at this operand's own places.
+        let row_block = self.side.scale.map_or(scale.row_block, |own| own.row_block);
+        let row = (r / row_block) % rows;
         let group = (k / scale.k_block).min(groups - 1);
         let get = |row: usize, group: usize| self.scales[row * groups + group];
         match &self.knobs.scale {
@@ -170,6 +182,16 @@ impl<'a> Operand<'a> {
     /// The values, where the multiplier sees them unchanged.
     pub fn untouched(&self) -> Option<&'a Values> {
         (self.plain && self.scale.is_none() && !self.no_zero_fill).then_some(self.values)
+    }
+
+    /// Appends rows as the multiplier sees them, where they are those of the tensor.
+    pub fn plain_rows(&self, rows: &[usize], out: &mut Vec<f64>) -> bool {
+        let plain = self.plain && self.scale.is_none() && !self.no_zero_fill;
+        if !plain || rows.iter().any(|r| *r >= self.side.rows) {
+            return false;
+        }
+        rows.iter().for_each(|r| self.values.append(*r, out));
+        true
     }
 
     /// Row r, as the multiplier sees it, over all slots.

@@ -209,8 +209,10 @@ impl<'a> Builder<'a> {
             }
         }
         if t.uses(Tensor::Residual) {
-            for digit in 0..2 {
-                let fill = Fill::Integers { low: -100, high: 100, seed: self.seed(40 + digit) };
+            let elements = (t.m() * t.n()) as u64;
+            let digits = (1..8).find(|digits| 100_u64.pow(*digits) >= elements).unwrap_or(8);
+            for digit in 0..digits {
+                let fill = Fill::Address { base: 100, digit, pitch: t.n() as u64, first: 1 };
                 self.add(Kind::Residual, digit as usize, with(zero(), vec![(Role::Residual, fill)]), Padding::Zero, 1);
             }
         }
@@ -277,13 +279,41 @@ impl<'a> Builder<'a> {
         self.random(Kind::RandomPoisoned, (3, 4), Padding::Poison, (-1, 2), 200);
         let large = if t.a.element == ElementType::S8 { 100 } else { 15 };
         self.random(Kind::RandomLarge, (large, large), Padding::Zero, (-1, 2), 300);
-        let end = |side: &Side| side.scale.map(|s| s.element);
-        match end(&t.a).or(end(&t.b)) {
-            Some(ElementType::Ue4m3) => self.random(Kind::RandomScales, (3, 3), Padding::Zero, (6, 8), 400),
-            Some(_) => self.random(Kind::RandomScales, (3, 3), Padding::Zero, (-7, -1), 400),
-            None => {}
+        self.scales();
+        if t.a.element == ElementType::F16 && t.b.element == ElementType::F16 {
+            // Neighbouring powers of f16 lie 2^8 apart as bf16.
+            for (index, varied) in [Role::A, Role::B].into_iter().enumerate() {
+                let of = |role, salt| (role, if role == varied { self.powers(0, 1, salt) } else { constant(1.0) });
+                let mut fills = vec![of(Role::A, 450), of(Role::B, 451)];
+                fills.extend(self.random_epilogue(460, 0));
+                self.add(Kind::RandomPowers, index, fills, Padding::Zero, 2);
+            }
         }
         self.out
+    }
+
+    /// Block scales whose codes stay exact when they are read as another type's: at the far end of the range, and for UE4M3, where
+    /// neighbouring powers lie 2^8 apart as UE8M0, in one operand at a time.
+    fn scales(&mut self) {
+        let scale = |side: &Side| side.scale.map(|s| s.element);
+        match scale(&self.target.a).or(scale(&self.target.b)) {
+            None => {}
+            Some(ElementType::Ue4m3) => {
+                for index in 0..2 {
+                    let fills = |salt, varied| if varied { self.powers(7, 8, salt) } else { constant(256.0) };
+                    let scales = vec![(Role::ScaleA, fills(414, index == 0)), (Role::ScaleB, fills(415, index == 1))];
+                    let (a, b) = (self.integers(&self.target.a, 3, 400), self.integers(&self.target.b, 3, 401));
+                    let mut all = vec![(Role::A, a), (Role::B, b)];
+                    all.extend(self.random_epilogue(400, 0));
+                    all.extend(scales.into_iter().filter(|(role, _)| {
+                        let side = if *role == Role::ScaleA { &self.target.a } else { &self.target.b };
+                        side.scale.is_some()
+                    }));
+                    self.add(Kind::RandomScales, index, all, Padding::Zero, 2);
+                }
+            }
+            Some(_) => self.random(Kind::RandomScales, (3, 3), Padding::Zero, (-7, -1), 400),
+        }
     }
 
     fn has(&self, role: Role) -> bool {

@@ -27,6 +27,23 @@ fn scaled(size: Size, scales: &[f64]) -> Size {
     Size { unit: size.unit.saturating_add(low), largest: size.largest * high, row: size.row * high, count: size.count }
 }
 
+/// Size of rows of `depth` values as the multiplier sees them; a row that is not finite needs no proof.
+pub(super) fn seen(values: &[f64], depth: usize) -> Size {
+    let mut size = Size { unit: i32::MAX / 4, largest: 0.0, row: 0.0, count: 0 };
+    for row in values.chunks(depth.max(1)).filter(|row| row.iter().all(|x| x.is_finite())) {
+        let (mut sum, mut count) = (0.0, 0);
+        for x in row.iter().filter(|x| **x != 0.0) {
+            size.unit = size.unit.min(lowest_bit(*x));
+            size.largest = size.largest.max(x.abs());
+            sum += x.abs();
+            count += 1;
+        }
+        size.row = size.row.max(sum);
+        size.count = size.count.max(count);
+    }
+    size
+}
+
 fn sum_bound(a: &Size, b: &Size) -> f64 {
     (a.row * b.largest).min(b.row * a.largest).min(a.largest * b.largest * a.count.min(b.count) as f64)
 }
@@ -46,7 +63,7 @@ pub fn proof(target: &Target, inputs: &Inputs) -> Proof {
 }
 
 /// The proof for the multiplier alone.
-fn window(a: &Size, b: &Size, target: &Target) -> Proof {
+pub(super) fn window(a: &Size, b: &Size, target: &Target) -> Proof {
     if a.largest == 0.0 || b.largest == 0.0 {
         return Proof { unit: 0, bound: 0.0, bits: target.accumulator_bits, largest_k: u64::MAX, holds: true };
     }

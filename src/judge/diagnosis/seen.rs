@@ -76,6 +76,12 @@ impl Seen {
         !self.crashed && (self.guard_hits > 0) == predicted.beyond && self.disagreements(predicted).next().is_none()
     }
 
+    /// Whether the written elements are the predicted ones, and the finite ones are finite.
+    pub fn resembles(&self, predicted: &Predicted) -> bool {
+        let finite = |(x, (p, writes)): (&f64, (&f64, &u8))| *writes != 1 || x.is_finite() == p.is_finite();
+        self.written_as(predicted) && self.values.iter().zip(predicted.values.iter().zip(&predicted.writes)).all(finite)
+    }
+
     /// Whether the written elements are the predicted ones.
     pub fn written_as(&self, predicted: &Predicted) -> bool {
         (self.guard_hits > 0) == predicted.beyond

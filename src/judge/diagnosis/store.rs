@@ -23,6 +23,7 @@ impl<'a> Store<'a> {
             Some(StoreFault::RowsFrom(limit)) => r < *limit,
             Some(StoreFault::TileRowsFrom(limit)) => r % t.a.tile < *limit,
             Some(StoreFault::TileColumnsFrom(limit)) => q % t.b.tile < *limit,
+            Some(StoreFault::Mask(mask)) => mask[r * t.n() + q],
             _ => true,
         }
     }
@@ -48,6 +49,10 @@ impl<'a> Store<'a> {
                 if t.b.tiles() > 1 { (r, swap(q, tq)) } else { (swap(r, tr), q) }
             }
             Some(StoreFault::Map(map)) => map[r * t.n() + q],
+            Some(StoreFault::Pitch(pitch)) => {
+                let at = r % tr * tq + q % tq;
+                (r / tr * tr + at / pitch, q / tq * tq + at % pitch)
+            }
             _ => (r, q),
         }
     }
@@ -64,6 +69,8 @@ impl<'a> Store<'a> {
             _ => (t.m(), t.n()),
         };
         let mut found = Vec::new();
+        let shift = if let Some(StoreFault::Offset(by)) = self.fault { *by } else { 0 };
+        let Ok(address) = usize::try_from(address as i64 - shift) else { return found };
         let mut r = address / leading;
         loop {
             let q = address - r * leading;
@@ -71,7 +78,12 @@ impl<'a> Store<'a> {
                 break;
             }
             if r < rows && self.written(r, q) {
-                found.push(self.source(r, q));
+                let source = self.source(r, q);
+                found.push(source);
+                // What lies between the rows of a staged tile is anything: written, and not compared.
+                if matches!(self.fault, Some(StoreFault::Pitch(_))) && source.1 / t.b.tile != q / t.b.tile {
+                    found.push(source);
+                }
             }
             if r == 0 {
                 break;
@@ -87,6 +99,7 @@ impl<'a> Store<'a> {
         match self.fault {
             Some(StoreFault::Leading(leading)) => (t.m() - 1) * leading + t.n() > t.storage(),
             Some(StoreFault::Unmasked) => (t.a.padded() - 1) * t.out_leading + t.b.padded() > t.storage(),
+            Some(StoreFault::Offset(by)) => *by != 0,
             _ => false,
         }
     }

@@ -72,6 +72,8 @@ pub enum Index {
     TileBase,
     /// Its own and so many more, clamped.
     Shift(i64),
+    /// Its own and so many more; beyond the ends lies padding.
+    Past(i64),
     /// Measured: at (m, n) row-major.
     Map(Arc<Vec<usize>>),
 }

@@ -126,6 +126,14 @@ impl Values {
         self.get(index / self.k, index % self.k)
     }
 
+    /// Appends row `r`.
+    pub fn append(&self, r: usize, out: &mut Vec<f64>) {
+        match &self.form {
+            Form::Dense(values) => out.extend(values[r * self.k..(r + 1) * self.k].iter().map(|x| f64::from(*x))),
+            _ => out.extend(self.line(r)),
+        }
+    }
+
     /// Row `r`, laid out.
     pub fn line(&self, r: usize) -> Vec<f64> {
         match &self.form {

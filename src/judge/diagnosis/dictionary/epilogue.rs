@@ -102,7 +102,9 @@ impl Dictionary<'_> {
         self.set(axis, format!("{name} is indexed by the other axis"), ADDED, at, step(Index::Other, 1.0));
         self.set(tile, format!("{name} is indexed within the tile"), ADDED, at, step(Index::TileLocal, 1.0));
         for by in [-1, 1] {
-            self.set(index, format!("the index of {name} is off by {by}"), ADDED, at, step(Index::Shift(by), 1.0));
+            for shifted in [Index::Shift(by), Index::Past(by)] {
+                self.set(index, format!("the index of {name} is off by {by}"), ADDED, at, step(shifted, 1.0));
+            }
         }
         self.set(index, format!("{name} is that of the tile's first index"), ADDED, at, step(Index::TileBase, 1.0));
         for before in 0..at {
@@ -137,7 +139,9 @@ impl Dictionary<'_> {
         };
         self.set(axis, format!("{name} is indexed by the other axis"), SCALARS, at, step(Index::Other, 1));
         for by in [-1, 1] {
-            self.set(off, format!("the index of {name} is off by {by}"), SCALARS, at, step(Index::Shift(by), 1));
+            for shifted in [Index::Shift(by), Index::Past(by)] {
+                self.set(off, format!("the index of {name} is off by {by}"), SCALARS, at, step(shifted, 1));
+            }
         }
         self.set(tile, format!("{name} is that of the tile's first index"), SCALARS, at, step(Index::TileBase, 1));
         self.set(tile, format!("{name} is indexed within the tile"), SCALARS, at, step(Index::TileLocal, 1));

@@ -3,7 +3,7 @@
 use crate::model::{ElementType, Stage};
 
 use super::super::kind::Kind;
-use super::super::knobs::{Decode, Knobs, RowMap, SideKnobs};
+use super::super::knobs::{Decode, Knobs, RowMap, SideKnobs, Tiled};
 use super::{Dictionary, OPERAND};
 
 const PADDED: &[Kind] = &[Kind::PoisonedOnes, Kind::RandomPoisoned, Kind::Random, Kind::MapA, Kind::MapB];
@@ -65,6 +65,7 @@ impl Dictionary<'_> {
                 );
             }
         }
+        self.exchanged();
         self.stale();
         self.decode();
         if !t.k.is_multiple_of(t.tile_k) {
@@ -76,6 +77,22 @@ impl Dictionary<'_> {
                 knobs,
                 PADDED,
             );
+        }
+    }
+
+    /// The two tensors exchanged, and the coordinates of each tile.
+    fn exchanged(&mut self) {
+        let t = self.target;
+        if t.a.element == t.b.element {
+            let side = SideKnobs { other_tensor: true, ..SideKnobs::default() };
+            let knobs = Knobs { a: side.clone(), b: side, ..Knobs::default() };
+            self.add("OPERANDS_SWAPPED", Stage::OperandLoad, "a and b are exchanged", knobs, OPERAND);
+        }
+        for (is_a, side) in [(true, t.a), (false, t.b)] {
+            let (rows, depth) = (side.tile as i64, t.tile_k as i64);
+            let tiled = Tiled { tile: (side.tile, t.tile_k), row: [0, 1, depth, 0, 0], column: [rows, 0, 0, 1, 0] };
+            let cause = "the coordinates of each tile are exchanged: (k, row) instead of (row, k)";
+            self.one_side("TRANSPOSED_OPERAND", is_a, cause, SideKnobs { tiled: Some(tiled), ..SideKnobs::default() });
         }
     }
 

@@ -55,6 +55,15 @@ impl Dictionary<'_> {
             let cause = format!("the stride of the output is n = {} instead of {}", t.n(), t.out_leading);
             self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(t.n()), WRITTEN);
         }
+        for by in [-8, -4, -2, -1, 1, 2, 4, 8] {
+            let cause = format!("the base of the output is off by {by} elements");
+            self.store_fault("OUT_BASE_WRONG", cause, StoreFault::Offset(by), WRITTEN);
+        }
+        for more in [1, 2, 4, 8, 16, 32].into_iter().filter(|more| 2 * more <= t.b.tile) {
+            let (pitch, width) = (t.b.tile + more, t.b.tile);
+            let cause = format!("rows of the staged tile lie {pitch} elements apart and are stored as if {width}");
+            self.store_fault("STAGED_PITCH_WRONG", cause, StoreFault::Pitch(pitch), OPERAND);
+        }
         if t.a.tile == t.b.tile {
             self.store_fault(
                 "STORE_TRANSPOSED",

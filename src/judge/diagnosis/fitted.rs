@@ -1,0 +1,161 @@
+//! Hypotheses whose parameters are measured: tried where the dictionary's own explain nothing. They are fitted to the probes that
+//! count, mark and map; the random ones decide.
+
+use std::sync::Arc;
+
+use crate::model::Stage;
+
+use super::coverage::{Run, coverage};
+use super::dictionary::Hypothesis;
+use super::evidence::Evidence;
+use super::kind::Kind;
+use super::knobs::{Knobs, SideKnobs, StoreFault};
+use super::maps::Map;
+
+const COUNT: &[Kind] = &[Kind::CoverA, Kind::CoverB];
+const WRITTEN: &[Kind] = &[];
+const PADDED: &[Kind] = &[Kind::PoisonedOnes, Kind::RandomPoisoned, Kind::Random, Kind::CoverA, Kind::CoverB];
+const MAPPED: &[Kind] = &[Kind::MapA, Kind::MapB, Kind::CountA, Kind::CountB];
+
+fn hypothesis(class: &'static str, stage: Stage, cause: String, knobs: Knobs, gate: &'static [Kind]) -> Hypothesis {
+    Hypothesis { class, stage, cause, knobs, gate }
+}
+
+/// All that the measurements suggest.
+pub(super) fn hypotheses(evidence: &Evidence<'_>, a: Option<&Map>, b: Option<&Map>) -> Vec<Hypothesis> {
+    let mut list = counted(evidence);
+    list.extend(unwritten(evidence));
+    list.extend(overread(evidence));
+    for (map, is_a) in [(a, true), (b, false)] {
+        list.extend(map.and_then(|map| tiled(evidence, map, is_a)));
+    }
+    list
+}
+
+/// Slots of all k, each as often as `runs` say.
+fn slots(k: usize, runs: &[Run]) -> Vec<(u32, u32)> {
+    let count = |k: usize| runs.iter().find(|run| run.0 <= k && k < run.1).map_or(1, |run| run.2 as usize);
+    (0..k).flat_map(|k| std::iter::repeat_n((k as u32, k as u32), count(k))).collect()
+}
+
+/// Slots in which k from `to` on are taken from `from` on: in a, in b.
+fn replaced(k: usize, (from, to, length): (usize, usize, usize), sides: (bool, bool)) -> Vec<(u32, u32)> {
+    let other = |k: usize, on: bool| if on && (to..to + length).contains(&k) { k - to + from } else { k } as u32;
+    (0..k).map(|k| (other(k, sides.0), other(k, sides.1))).collect()
+}
+
+/// The one run that is summed twice and the one that is not, if they have one length: (from, to, length).
+fn exchange(runs: &[Run]) -> Option<(usize, usize, usize)> {
+    let (twice, never) = match runs {
+        [x, y] if x.2 == 2.0 && y.2 == 0.0 => (x, y),
+        [x, y] if x.2 == 0.0 && y.2 == 2.0 => (y, x),
+        _ => return None,
+    };
+    (twice.1 - twice.0 == never.1 - never.0).then_some((twice.0, never.0, never.1 - never.0))
+}
+
+fn counted(evidence: &Evidence<'_>) -> Vec<Hypothesis> {
+    let t = evidence.target;
+    let side = |is_a| coverage(evidence, is_a).and_then(|c| Some((c.width, c.runs(t.k)?)));
+    let (Some((width_a, a)), Some((width_b, b))) = (side(true), side(false)) else { return vec![] };
+    let with = |slots| Knobs { slots: Some(Arc::new(slots)), ..Knobs::default() };
+    let stale = |found: (usize, usize, usize), sides, name: &str| {
+        let (from, to, length) = found;
+        hypothesis(
+            "STALE_STAGE",
+            Stage::OperandLoad,
+            format!("{name}: k from {to} to {} holds the data of k from {from}", to + length),
+            with(replaced(t.k, found, sides)),
+            COUNT,
+        )
+    };
+    let mut list = Vec::new();
+    let all = [(&a, (true, false), "a"), (&b, (false, true), "b")];
+    for (runs, sides, name) in all {
+        if let Some(found) = exchange(runs) {
+            list.push(stale(found, sides, name));
+        }
+    }
+    // Both operands lose or repeat the same k: the finer probe says which. A coarse one sees nothing of an exchange within a group.
+    let finer = if width_a <= width_b { &a } else { &b };
+    if let Some(found) = exchange(finer) {
+        list.push(stale(found, (true, true), "a and b"));
+    }
+    if a.is_empty() || b.is_empty() {
+        return list;
+    }
+    let (class, cause) = match finer.as_slice() {
+        [(from, to, 0.0)] if *to == t.k => ("K_TAIL_MISSING", format!("k from {from} on is not in the sum")),
+        [(from, to, 0.0)] => ("K_BLOCK_MISSING", format!("k from {from} to {to} is not summed")),
+        [(from, to, count)] => ("K_BLOCK_DOUBLE", format!("k from {from} to {to} is summed {count} times")),
+        _ => return list,
+    };
+    list.push(hypothesis(class, Stage::MmaAccumulate, cause, with(slots(t.k, finer)), COUNT));
+    list
+}
+
+/// The elements that no probe writes.
+fn unwritten(evidence: &Evidence<'_>) -> Option<Hypothesis> {
+    let t = evidence.target;
+    let (m, n) = (t.m(), t.n());
+    let mask = |shown: &super::evidence::Shown| -> Vec<bool> {
+        let written = &shown.seen().written;
+        (0..m).flat_map(|r| written[r * t.out_leading..r * t.out_leading + n].iter().copied()).collect()
+    };
+    let first = mask(evidence.shown.first()?);
+    if first.iter().all(|w| *w) || !first.iter().any(|w| *w) || evidence.shown.iter().any(|s| mask(s) != first) {
+        return None;
+    }
+    let missing: Vec<(usize, usize)> = (0..m * n).filter(|i| !first[*i]).map(|i| (i / n, i % n)).collect();
+    let bounds = |of: fn(&(usize, usize)) -> usize| {
+        let all = || missing.iter().map(of);
+        (all().min().unwrap_or(0), all().max().unwrap_or(0) + 1)
+    };
+    let (rows, columns) = (bounds(|p| p.0), bounds(|p| p.1));
+    let whole = missing.len() == (rows.1 - rows.0) * (columns.1 - columns.0);
+    let (class, cause) = if whole && rows == (0, m) && columns.1 == n {
+        ("N_TAIL_UNWRITTEN", format!("columns from {} on are not written", columns.0))
+    } else if whole && columns == (0, n) && rows.1 == m {
+        ("M_TAIL_UNWRITTEN", format!("rows from {} on are not written", rows.0))
+    } else if whole {
+        let place = format!("rows {} to {} of columns {} to {}", rows.0, rows.1 - 1, columns.0, columns.1 - 1);
+        ("TILE_UNWRITTEN", format!("{place} are not written"))
+    } else {
+        ("TILE_PART_UNWRITTEN", format!("{} of {} elements are not written", missing.len(), m * n))
+    };
+    let store = Some(StoreFault::Mask(Arc::new(first)));
+    Some(hypothesis(class, Stage::Store, cause, Knobs { store, ..Knobs::default() }, WRITTEN))
+}
+
+/// More of k than there is, by pieces of usual sizes.
+fn overread(evidence: &Evidence<'_>) -> Vec<Hypothesis> {
+    let t = evidence.target;
+    let mut sizes = vec![t.tile_k, 1, 2, 4, 8, 16, 32, 64, 128, 256];
+    sizes.dedup();
+    let one = |more: &usize| {
+        let slots = (0..(t.k + more) as u32).map(|k| (k, k)).collect();
+        let knobs = Knobs { no_zero_fill: true, slots: Some(Arc::new(slots)), ..Knobs::default() };
+        let cause = format!("{more} elements beyond k = {} are read and summed", t.k);
+        hypothesis("K_TAIL_OOB_READ", Stage::OperandLoad, cause, knobs, PADDED)
+    };
+    let padded = [Kind::PoisonedOnes, Kind::RandomPoisoned];
+    if evidence.any_fails(&padded) { sizes.iter().map(one).collect() } else { vec![] }
+}
+
+/// Tiles of an operand that come from elsewhere.
+fn tiled(evidence: &Evidence<'_>, map: &Map, is_a: bool) -> Option<Hypothesis> {
+    let t = evidence.target;
+    let side = if is_a { &t.a } else { &t.b };
+    let name = if is_a { "a" } else { "b" };
+    if map.identity() {
+        return None;
+    }
+    let tiled = map.tiled(side.rows, t.k, (side.tile, t.tile_k))?;
+    let [row, column] = [tiled.row, tiled.column].map(|f| {
+        format!("tile row · {} + row · {} + tile column · {} + column · {} + {}", f[0], f[1], f[2], f[3], f[4])
+    });
+    let own = SideKnobs { tiled: Some(tiled), ..SideKnobs::default() };
+    let knobs = if is_a { Knobs { a: own, ..Knobs::default() } } else { Knobs { b: own, ..Knobs::default() } };
+    let cause = format!("{name}: the row that is read is {row}, the column {column}");
+    Some(hypothesis("TILE_ADDRESS", Stage::OperandLoad, cause, knobs, MAPPED))
+}

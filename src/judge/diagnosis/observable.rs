@@ -1,0 +1,38 @@
+//! The classes that no probe of this run could have shown.
+
+use std::collections::BTreeMap;
+
+use super::dictionary::{Dictionary, Fits};
+use super::evidence::Evidence;
+use super::host::Host;
+use super::kind::Kind;
+use super::knobs::Knobs;
+
+/// Whether `knobs` would have shown in one of the probes: on samples of all, then on the whole of the random ones.
+fn shows(evidence: &Evidence<'_>, knobs: &Knobs, samples: &[(usize, Vec<usize>)]) -> bool {
+    let on_sample = samples.iter().any(|(index, addresses)| {
+        let shown = &evidence.shown[*index];
+        let predicted = Host::new(evidence.target, &shown.rung.inputs, knobs).at(addresses);
+        let right = Host::new(evidence.target, &shown.rung.inputs, &Knobs::default()).at(addresses);
+        predicted.iter().zip(right).any(|(p, r)| p.1 != r.1 || !super::seen::same(p.0, r.0))
+    });
+    on_sample
+        || evidence.of(Kind::Random).chain(evidence.of(Kind::RandomPoisoned)).any(|shown| {
+            let predicted = Host::new(evidence.target, &shown.rung.inputs, knobs).full();
+            predicted.beyond != shown.expected.beyond
+                || predicted.writes != shown.expected.writes
+                || predicted.values.iter().zip(&shown.expected.values).any(|(p, r)| !super::seen::same(*p, *r))
+        })
+}
+
+/// Classes of the dictionary, none of whose hypotheses would have changed an output of this run.
+pub fn unobservable(evidence: &Evidence<'_>) -> Vec<&'static str> {
+    let fits = Fits { repeats: vec![2], blocks: Some(vec![0]), ..Fits::default() };
+    let samples = evidence.samples();
+    let mut classes: BTreeMap<&'static str, bool> = BTreeMap::new();
+    for hypothesis in Dictionary::all(evidence.target, &fits) {
+        let seen = classes.entry(hypothesis.class).or_default();
+        *seen = *seen || shows(evidence, &hypothesis.knobs, &samples);
+    }
+    classes.into_iter().filter(|(_, seen)| !seen).map(|(class, _)| class).collect()
+}
