@@ -46,6 +46,8 @@ fn main() {
         cache_dir: cache,
         gpu: Arch::parse("sm_90a").and_then(SimulatedGpu::for_arch),
         options: Default::default(),
+        trace: None,
+        uninitialised: false,
         deadline: None,
         output: Output::Capture,
     });

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Device, Random, compile, map};
 use half::bf16;
-use krepro_emulator::exec::Options;
+use krepro_emulator::exec::{Options, Origin};
 use krepro_emulator::tensor_map::{ElementType, Swizzle};
 
 #[test]
@@ -39,7 +39,11 @@ fn a_product_through_tensor_memory_and_what_its_operands_were() {
         assert_eq!(report.matrix_instructions, 4);
         for (k, step) in report.trace.iter().enumerate() {
             assert_eq!(step.ordinal, k as u64);
+            assert_eq!(step.k_step, k as u64);
             assert_eq!(step.operands.a.first, a[16 * k..][..8]);
+            assert!(step.operands.a.origins.iter().all(|&origin| origin == Origin::Written));
+            let unwritten = step.operands.b.origins.iter().map(|&origin| origin == Origin::Unwritten);
+            assert!(unwritten.eq((0..16).map(|row| row >= rows as usize)), "{:?}", step.operands.b.origins);
             for (row, &most) in step.operands.b.absmax.iter().enumerate() {
                 let wanted = b[row * 64 + 16 * k..][..16].iter().fold(0f32, |most, v| most.max(v.abs()));
                 // Rows that the copy did not write still hold the poison.

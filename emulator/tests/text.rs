@@ -5,7 +5,7 @@
 mod common;
 
 use common::Device;
-use krepro_emulator::exec::{Cause, Options};
+use krepro_emulator::exec::{Cause, OTHER, Options, Watch};
 use krepro_emulator::memory::MemoryFault;
 use krepro_emulator::ptx::Module;
 use proptest::prelude::*;
@@ -101,7 +101,7 @@ fn lines_follow_inlined_calls() {
 #[test]
 fn hostile_addresses_reach_nothing() {
     for address in
-        ["0", "-1", "0x7effffffffff", "0x50000ffffff", "0x600fffffff0", "0x70000001000", "0xffff000000000000"]
+        ["0", "-1", "0xffffffffffff", "0x1fd0000ffffff", "0x1fe00fffffff0", "0x1ff0000001000", "0xffff000000000000"]
     {
         for access in [
             "ld.u32 %r2, [%rd3];",
@@ -193,5 +193,65 @@ proptest! {
             let options = Options { threads: 1, step_limit: 10_000, idle_limit: 10_000, ..Options::default() };
             let _ = krepro_emulator::exec::launch(&program, &memory, &launch, &options);
         }
+    }
+}
+
+/// A launch, and the same with other bytes in memory that nobody initialised: what depends on them.
+fn uninitialised(body: &str) -> Vec<String> {
+    let mut device = Device::new(&module(body));
+    let out = device.zeros(4 * 32);
+    device.options.watch = Watch::Record;
+    let first = device.launch("k", [1, 1, 1], [32, 1, 1], vec![out.into()]).unwrap();
+    device.options.watch = Watch::Compare(first.journal.into());
+    (device.options.shared_poison, device.options.other_poison) = (Some(OTHER), Some(OTHER));
+    device.launch("k", [1, 1, 1], [32, 1, 1], vec![out.into()]).unwrap().uninitialised
+}
+
+#[test]
+fn an_uninitialised_value_is_told_where_it_reaches_a_store_or_a_branch() {
+    let shared = ".shared .align 4 .b8 tile[128];\nmov.u32 %r3, tile;\nmad.lo.s32 %r4, %r1, 4, %r3;\n";
+    let local = ".local .align 4 .b8 stack[8];\nmov.u64 %rd3, stack;\ncvta.local.u64 %rd3, %rd3;\n";
+    // What is read and goes nowhere, and what was written before it is read.
+    for quiet in [
+        format!("{shared}ld.shared.u32 %r5, [%r4];\nst.global.u32 [%rd2], %r1;"),
+        format!("{shared}st.shared.u32 [%r4], %r1;\nld.shared.u32 %r5, [%r4];\nst.global.u32 [%rd2], %r5;"),
+        format!("{shared}ld.shared.u32 %r5, [%r4];\nand.b32 %r5, %r5, 0;\nst.global.u32 [%rd2], %r5;"),
+    ] {
+        assert_eq!(uninitialised(&quiet), [""; 0], "{quiet}");
+    }
+    for (told, words) in [
+        (
+            format!("{shared}ld.shared.u32 %r5, [%r4];\nadd.s32 %r5, %r5, 1;\nst.global.u32 [%rd2], %r5;"),
+            "`st.global.u32`",
+        ),
+        (format!("{local}ld.u32 %r5, [%rd3];\nst.global.u32 [%rd2], %r5;"), "`st.global.u32`"),
+        (format!("{shared}ld.shared.f32 %r5, [%r4];\nsetp.gt.f32 %p1, %r5, 0f00000000;\n@%p1 bra END;\nEND:"), "`bra`"),
+        (format!("{shared}ld.shared.u32 %r5, [%r4];\nred.global.add.u32 [%rd2], %r5;"), "`red.global.add.u32`"),
+    ] {
+        let found = uninitialised(&told);
+        assert!(found.len() == 1 && found[0].contains(words) && found[0].contains("PTX line"), "{told}: {found:?}");
+    }
+}
+
+#[test]
+fn a_copy_of_what_was_stored_without_a_fence_is_told() {
+    let body = |fence: &str| {
+        format!(
+            ".shared .align 16 .b8 tile[128];\nmov.u32 %r3, tile;\nmad.lo.s32 %r4, %r1, 4, %r3;\nst.shared.u32 [%r4], %r1;\n{fence}\n\
+             bar.sync 0;\nsetp.eq.u32 %p1, %r1, 0;\nmov.u32 %r5, 128;\n\
+             @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], %r5;\ncp.async.bulk.commit_group;\n\
+             cp.async.bulk.wait_group 0;"
+        )
+    };
+    for (fence, count) in
+        [("", 1), ("fence.proxy.async.shared::cta;", 0), ("fence.proxy.async;", 0), ("membar.cta;", 1)]
+    {
+        let mut device = Device::new(&module(&body(fence)));
+        device.options.schedule = Some(1);
+        let out = device.zeros(128);
+        let report = device.launch("k", [1, 1, 1], [32, 1, 1], vec![out.into()]).unwrap();
+        assert_eq!(report.findings.len(), count, "{fence}: {:?}", report.findings);
+        assert!(report.findings.iter().all(|text| text.contains("st.shared.u32") && text.contains("cp.async.bulk")));
+        assert_eq!(device.read_words(out, 32), (0..32).collect::<Vec<u32>>());
     }
 }

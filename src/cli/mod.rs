@@ -14,6 +14,7 @@ mod export;
 mod findings;
 mod flags;
 mod new;
+mod on_cpu;
 mod oracle;
 mod refusal;
 mod refused;

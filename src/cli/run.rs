@@ -69,6 +69,8 @@ pub struct Run {
     /// What executes the kernel; auto: the GPU, or the CPU where there is none (answers are then drafts)
     #[arg(long, value_enum, default_value_t = BackendChoice::Auto)]
     backend: BackendChoice,
+    #[command(flatten)]
+    cpu: super::on_cpu::OnCpu,
 }
 
 fn given(inputs: &[(String, Utf8PathBuf)], role: &str) -> bool {
@@ -132,6 +134,10 @@ impl Run {
             return Err(super::refusal(pipeline::Stop::Refused(Box::new((reproducer, found)))));
         }
         findings::show(session, &found)?;
+        let backend = self.backend.backend(session.system);
+        if backend == Backend::Gpu {
+            self.cpu.refuse_on_a_gpu()?;
+        }
         let built = super::build::built(session, folder.path(), &reproducer, &self.tools)?;
         let start = run::Start {
             inputs: &inputs,
@@ -140,8 +146,7 @@ impl Run {
             launches: self.launches,
             ..self.start(&built.executable)
         };
-        let backend = self.backend.backend(session.system);
-        let (ran, arch_validated) = launched(session, backend, &start)?;
+        let (ran, arch_validated) = launched(session, backend, &start, &self.cpu.options())?;
         let lines = json_lines(&ran.events);
         let context = Context {
             backend,
@@ -232,8 +237,10 @@ impl Run {
         executable: &Utf8Path,
     ) -> Result<Answer, Failure> {
         let (start, place, contract) = (self.start(executable), folder.file("build"), &reproducer.contract);
-        let mut launch =
-            |session: &mut Session<'_>, start: &run::Start<'_>| launched(session, backend, start).map(|r| r.0);
+        let probing = self.cpu.probing();
+        let mut launch = |session: &mut Session<'_>, start: &run::Start<'_>| {
+            launched(session, backend, start, &probing).map(|r| r.0)
+        };
         if self.diagnoses(&answer, backend) {
             answer = diagnose(session, &place, &start, contract, answer, &mut launch)?;
         }
@@ -255,7 +262,7 @@ impl Run {
         if self.shrink && answer.rungs.iter().any(crate::model::RungResult::failed) {
             let mut fails = |session: &mut Session<'_>, path: &Utf8Path, reproducer: &Reproducer| {
                 let built = super::build::built(session, path, reproducer, &self.tools)?;
-                let ran = launched(session, backend, &self.start(&built.executable))?.0;
+                let ran = launched(session, backend, &self.start(&built.executable), &self.cpu.probing())?.0;
                 let rungs = json_lines(&ran.events).events.into_iter().filter_map(|event| match event {
                     Event::Rung(rung) => Some(rung),
                     _ => None,
@@ -326,25 +333,38 @@ impl Run {
 }
 
 /// One run, and whether its architecture was compared with silicon.
-fn launched(session: &mut Session<'_>, backend: Backend, start: &run::Start<'_>) -> Result<(run::Ran, bool), Failure> {
+fn launched(
+    session: &mut Session<'_>,
+    backend: Backend,
+    start: &run::Start<'_>,
+    options: &run::CpuOptions,
+) -> Result<(run::Ran, bool), Failure> {
     match backend {
         Backend::Gpu => Ok((run::run(session.system, start, &mut |_| {})?, true)),
-        _ => emulated(session, start),
+        _ => emulated(session, start, options),
     }
 }
 
 /// The run on the CPU backend, whose findings are shown, and whether its architecture was compared with silicon.
-fn emulated(session: &mut Session<'_>, start: &run::Start<'_>) -> Result<(run::Ran, bool), Failure> {
+fn emulated(
+    session: &mut Session<'_>,
+    start: &run::Start<'_>,
+    options: &run::CpuOptions,
+) -> Result<(run::Ran, bool), Failure> {
     let unable = |text: String| Failure::cannot_test(Diagnostic::error("K-RUN", text));
     let compiler = session.system.host_compiler().map_err(unable)?;
     let cache = toolchain::cache::folder(session.system).map_err(Failure::cannot_test)?;
     session.system.make_folder(&cache)?;
-    let emulated = run::run_on_cpu(start, &compiler.path, &cache).map_err(|error| unable(error.to_string()))?;
+    let emulated =
+        run::run_on_cpu(start, &compiler.path, &cache, options).map_err(|error| unable(error.to_string()))?;
     if let Some(report) = emulated.obstacle() {
         return Err(unable(format!("the CPU backend cannot run this kernel: {}", report.text.trim_end())));
     }
     for report in &emulated.reports {
         writeln!(session.err(), "{}: {}", emulated.gpu, report.text.trim_end())?;
+    }
+    if let Some(file) = &options.trace {
+        writeln!(session.err(), "{} matrix instructions are traced in {file}", emulated.traced)?;
     }
     Ok((emulated.ran, emulated.validated))
 }

@@ -61,7 +61,7 @@ impl<'s> Runner<'s> {
             let ran = run::run(self.system, start, &mut |_| {})?;
             return Ok(self.judge(item, &ran, true));
         };
-        let emulated = match run::run_on_cpu(start, compiler, cache) {
+        let emulated = match run::run_on_cpu(start, compiler, cache, &run::CpuOptions::default()) {
             Ok(emulated) => emulated,
             Err(error) => {
                 return Ok(Done { verdict: Verdict::NotRun, why: error.to_string(), elapsed: Duration::ZERO });

@@ -2,13 +2,26 @@
 
 use std::time::Instant;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use krepro_emulator::exec::Options;
 use krepro_emulator::runtime::{End, Output, Report, ReportKind, RunError, RunRequest};
 use serde_json::{Value, json};
 
 use super::{GRACE, Ran, Start};
 use crate::sys::Ending;
+
+/// How kernels are executed there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CpuOptions {
+    /// With a seed, asynchronous work ends as late as the kernel's waits allow, and warps take turns in a shuffled order.
+    pub schedule: Option<u64>,
+    /// The word that shared memory holds when a block begins; zero without.
+    pub shared_poison: Option<u32>,
+    /// Every launch runs twice, with other bytes in memory that nobody initialised; what depends on them is told.
+    pub uninitialised: bool,
+    /// A file for what every matrix instruction reads and adds up to, a JSON object a line.
+    pub trace: Option<Utf8PathBuf>,
+}
 
 /// A run on the CPU backend.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +34,8 @@ pub struct Emulated {
     pub validated: bool,
     /// What the interpreter and the simulated driver found.
     pub reports: Vec<Report>,
+    /// Matrix instructions in the trace.
+    pub traced: usize,
 }
 
 impl Emulated {
@@ -36,7 +51,12 @@ impl Emulated {
 ///
 /// # Errors
 /// When the executable cannot run on the CPU backend, with what to change.
-pub fn run_on_cpu(start: &Start<'_>, host_compiler: &Utf8Path, cache: &Utf8Path) -> Result<Emulated, RunError> {
+pub fn run_on_cpu(
+    start: &Start<'_>,
+    host_compiler: &Utf8Path,
+    cache: &Utf8Path,
+    options: &CpuOptions,
+) -> Result<Emulated, RunError> {
     let command = start.words();
     let began = Instant::now();
     let outcome = krepro_emulator::runtime::run(&RunRequest {
@@ -47,7 +67,9 @@ pub fn run_on_cpu(start: &Start<'_>, host_compiler: &Utf8Path, cache: &Utf8Path)
         host_compiler: host_compiler.into(),
         cache_dir: cache.into(),
         gpu: None,
-        options: Options::default(),
+        options: Options { schedule: options.schedule, shared_poison: options.shared_poison, ..Options::default() },
+        trace: options.trace.as_deref().map(Into::into),
+        uninitialised: options.uninitialised,
         deadline: Some(start.overall.saturating_add(GRACE)),
         output: Output::Capture,
     })?;
@@ -64,6 +86,7 @@ pub fn run_on_cpu(start: &Start<'_>, host_compiler: &Utf8Path, cache: &Utf8Path)
         gpu: outcome.gpu,
         validated: VALIDATED.contains(&outcome.arch.number),
         reports: outcome.reports,
+        traced: outcome.traced,
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use cpu::{Emulated, run_on_cpu};
+pub use cpu::{CpuOptions, Emulated, run_on_cpu};
 pub use sanitizer::{Sanitized, sanitize};
 
 use crate::sys::{Ending, Request, Stream, System};

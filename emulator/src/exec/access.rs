@@ -1,13 +1,12 @@
 //! Loads and stores of a warp.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use super::cluster::{Cluster, Fault};
+use super::device::{global_loads, global_stores};
 use super::failure::{Cause, Window};
 use super::op::{Access, Address, Space, VectorAccess};
 use super::registers::{ALL, Doubles, Words, lanes};
 use super::warp::Warp;
-use crate::memory::{Block, LOCAL_WINDOW, MemoryFault, PARAMETER_WINDOW, SHARED_WINDOW, View};
+use crate::memory::{LOCAL_WINDOW, MemoryFault, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Upper half of an address, which tells its window.
 const HALF: u64 = 0xffff_ffff_0000_0000;
@@ -20,25 +19,6 @@ pub(super) fn space_of(address: u64) -> Space {
         PARAMETER_WINDOW => Space::Parameter,
         _ => Space::Global,
     }
-}
-
-/// The block of an access in device memory, trying the allocation that was hit last.
-#[inline(always)]
-pub(super) fn locate<'v>(
-    view: &'v View,
-    hint: &mut usize,
-    address: u64,
-    bytes: u64,
-) -> Result<(&'v Block, u64), MemoryFault> {
-    if let Some((base, block)) = view.entry(*hint) {
-        let offset = address.wrapping_sub(base);
-        if offset < block.bytes() && block.bytes() - offset >= bytes {
-            return Ok((block, offset));
-        }
-    }
-    let found = view.find(address, bytes)?;
-    *hint = view.index(address).unwrap_or_default();
-    Ok(found)
 }
 
 fn outside(window: Window, offset: u64, bytes: u32, size: u64, lane: usize) -> Fault {
@@ -94,9 +74,36 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The most frequent load, compiled into the interpreter's loop: up to 4 bytes from device memory.
+    /// The most frequent load: up to 4 bytes from device memory. `WIDE` as in [`super::alu::Alu::execute`].
     #[inline(always)]
-    pub(super) fn load_device(&mut self, warp: &mut Warp, access: &Access, active: u32) -> Result<(), Fault> {
+    pub(super) fn load_device<const WIDE: bool>(
+        &mut self,
+        warp: &mut Warp,
+        access: &Access,
+        active: u32,
+    ) -> Result<(), Fault> {
+        #[cfg(target_arch = "x86_64")]
+        if WIDE {
+            // SAFETY: that is what `WIDE` promises.
+            #[allow(unsafe_code)]
+            return unsafe { self.load_device_wide(warp, access, active) };
+        }
+        self.load_device_plain(warp, access, active)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+    fn load_device_wide(&mut self, warp: &mut Warp, access: &Access, active: u32) -> Result<(), Fault> {
+        self.load_device_lanes(warp, access, active)
+    }
+
+    #[inline(never)]
+    fn load_device_plain(&mut self, warp: &mut Warp, access: &Access, active: u32) -> Result<(), Fault> {
+        self.load_device_lanes(warp, access, active)
+    }
+
+    #[inline(always)]
+    fn load_device_lanes(&mut self, warp: &mut Warp, access: &Access, active: u32) -> Result<(), Fault> {
         if active == 0 {
             return Ok(());
         }
@@ -109,7 +116,7 @@ impl Cluster<'_> {
             2 => global_loads::<2>(view, &mut warp.hint, &addresses, active, &mut value)?,
             _ => global_loads::<4>(view, &mut warp.hint, &addresses, active, &mut value)?,
         }
-        warp.registers.put_w(access.register, active, extend(value, access.bytes, access.sign));
+        warp.registers.merge_w(access.register, active, extend(value, access.bytes, access.sign));
         Ok(())
     }
 
@@ -234,6 +241,14 @@ impl Cluster<'_> {
                 2 => global_loads::<2>(&self.env.view, &mut warp.hint, addresses, active, &mut out)?,
                 _ => global_loads::<4>(&self.env.view, &mut warp.hint, addresses, active, &mut out)?,
             },
+            Space::Shared if active == ALL && one_owner(addresses) => {
+                let shared = self.shared(rank, addresses[0] as u32, 0)?;
+                for lane in 0..32 {
+                    let at = addresses[lane] as u32;
+                    out[lane] = window_load(shared, at & 0xff_ffff, bytes)
+                        .ok_or_else(|| outside(Window::Shared, at.into(), bytes.into(), shared.len() as u64, lane))?;
+                }
+            }
             Space::Shared => {
                 for lane in lanes(active) {
                     let at = addresses[lane] as u32;
@@ -290,15 +305,22 @@ impl Cluster<'_> {
         match space {
             Space::Global => {
                 self.effect = true;
+                self.watched_lanes(rank, active, bytes, |lane| (addresses[lane], value[lane]));
                 let view = &self.env.view;
-                for lane in lanes(active) {
-                    let (block, offset) = locate(view, &mut warp.hint, addresses[lane], bytes.into())
-                        .map_err(|fault| Fault::new(fault, 1 << lane))?;
-                    let _ = match bytes {
-                        1 => block.store::<1>(offset, value[lane]),
-                        2 => block.store::<2>(offset, value[lane]),
-                        _ => block.store::<4>(offset, value[lane]),
-                    };
+                match bytes {
+                    1 => global_stores::<1>(view, &mut warp.hint, addresses, active, value)?,
+                    2 => global_stores::<2>(view, &mut warp.hint, addresses, active, value)?,
+                    _ => global_stores::<4>(view, &mut warp.hint, addresses, active, value)?,
+                }
+            }
+            Space::Shared if active == ALL && one_owner(addresses) && !self.tracks() => {
+                self.effect = true;
+                let shared = self.shared_mut(rank, addresses[0] as u32, 0)?;
+                let size = shared.len() as u64;
+                for lane in 0..32 {
+                    let at = addresses[lane] as u32;
+                    window_store(shared, at & 0xff_ffff, bytes, value[lane])
+                        .ok_or_else(|| outside(Window::Shared, at.into(), bytes.into(), size, lane))?;
                 }
             }
             Space::Shared => {
@@ -309,6 +331,9 @@ impl Cluster<'_> {
                     let size = shared.len() as u64;
                     window_store(shared, at & 0xff_ffff, bytes, value[lane])
                         .ok_or_else(|| outside(Window::Shared, at.into(), bytes.into(), size, lane))?;
+                    if self.tracks() {
+                        self.note_store(at, bytes.into(), self.now.0, self.now.1);
+                    }
                 }
             }
             Space::Local => {
@@ -362,6 +387,12 @@ impl Cluster<'_> {
     }
 }
 
+/// Whether all addresses lie in the shared memory of one CTA.
+#[inline(always)]
+fn one_owner(addresses: &Doubles) -> bool {
+    addresses.iter().fold(0, |different, a| different | (a ^ addresses[0])) & 0xff00_0000 == 0
+}
+
 /// Little-endian value in a byte array.
 #[inline(always)]
 fn window_load(window: &[u8], at: u32, bytes: u8) -> Option<u32> {
@@ -399,50 +430,4 @@ fn extend(value: Words, bytes: u8, sign: u8) -> Words {
         (2, 32) => value.map(|v| v as u16 as i16 as i32 as u32),
         _ => value,
     }
-}
-
-/// Device loads: all lanes of a warp mostly hit one allocation.
-#[inline(always)]
-fn global_loads<const SIZE: u32>(
-    view: &View,
-    hint: &mut usize,
-    addresses: &Doubles,
-    active: u32,
-    out: &mut Words,
-) -> Result<(), Fault> {
-    let first = active.trailing_zeros() as usize & 31;
-    let located = locate(view, hint, addresses[first], SIZE.into());
-    let (block, offset) = located.map_err(|fault| Fault::new(fault, 1 << first))?;
-    let base = addresses[first] - offset;
-    let cells = block.cells();
-    let part = |word: u32, offset: u64| match SIZE {
-        1 => word >> ((offset & 3) * 8) & 0xff,
-        2 => word >> ((offset & 2) * 8) & 0xffff,
-        _ => word,
-    };
-    if active == ALL {
-        // Folds, not `all`: they look at every lane and so run side by side.
-        if addresses.iter().fold(0, |different, &a| different | a ^ addresses[0]) == 0
-            && let Some(cell) = cells.get((offset >> 2) as usize)
-        {
-            *out = [part(cell.load(Relaxed), offset); 32];
-            return Ok(());
-        }
-        let end = block.bytes() - u64::from(SIZE);
-        if addresses.iter().fold(0, |most, &a| most.max(a.wrapping_sub(base))) <= end {
-            for lane in 0..32 {
-                let offset = addresses[lane].wrapping_sub(base);
-                if let Some(cell) = cells.get((offset >> 2) as usize) {
-                    out[lane] = part(cell.load(Relaxed), offset);
-                }
-            }
-            return Ok(());
-        }
-    }
-    for lane in lanes(active) {
-        let located = locate(view, hint, addresses[lane], SIZE.into());
-        let (block, offset) = located.map_err(|fault| Fault::new(fault, 1 << lane))?;
-        out[lane] = block.load::<SIZE>(offset).unwrap_or_default();
-    }
-    Ok(())
 }

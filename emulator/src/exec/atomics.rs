@@ -4,12 +4,14 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use half::{bf16, f16};
 
-use super::access::{locate, space_of};
+use super::access::space_of;
 use super::cluster::{Cluster, Fault};
+use super::device::locate;
 use super::failure::{Cause, Window};
 use super::op::{Atomic, AtomicKind, AtomicType, Space};
 use super::registers::lanes;
 use super::warp::Warp;
+use super::watch::{What, hash};
 use crate::memory::MemoryFault;
 
 /// The new value of an atomic.
@@ -114,6 +116,11 @@ impl Cluster<'_> {
                 let new = if atomic.kind == AtomicKind::CompareExchange { read(atomic.new) } else { 0 };
                 let address = address + i as u64 * u64::from(bytes);
                 let change = |old: u64| apply(atomic.kind, atomic.of, old, operand, new);
+                let shared = matches!(atomic.space, Space::Shared) || space_of(address) == Space::Shared;
+                if self.watcher.is_some() && !shared {
+                    let value = hash([address, operand, new].into_iter());
+                    self.watched(rank, warp.index, self.now.1, What::Store, value);
+                }
                 let old = self.exchange(rank, &mut warp.hint, atomic.space, address, bytes, lane, change)?;
                 if let Some(Some(register)) = atomic.old.get(i) {
                     if bytes == 8 {

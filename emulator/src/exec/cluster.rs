@@ -10,7 +10,9 @@ use super::launch::{Launch, Options};
 use super::mbarrier::Mbarrier;
 use super::tmem_run::TensorMemory;
 use super::trace::Step;
+use super::track::{Findings, Track};
 use super::warp::{Group, Shape, State, Warp};
+use super::watch::Watcher;
 use super::work::Pending;
 use crate::memory::View;
 use crate::ptx::Module;
@@ -74,6 +76,8 @@ pub(super) struct Cta {
     pub(super) tensor: TensorMemory,
     /// Threads that have not ended.
     pub(super) live: u32,
+    /// What is remembered of shared memory, when it is.
+    pub(super) track: Option<Box<Track>>,
 }
 
 /// A cluster being run.
@@ -87,6 +91,13 @@ pub(super) struct Cluster<'a> {
     pub(super) output: String,
     /// Matrix instructions recorded.
     pub(super) trace: Vec<Step>,
+    /// Proxy fences executed, and what was found without one.
+    pub(super) fences: u64,
+    pub(super) findings: Findings,
+    /// The warp and the instruction that is being executed, for loads and stores.
+    pub(super) now: (u32, u32),
+    /// The events that are kept or compared.
+    pub(super) watcher: Option<Watcher<'a>>,
     /// Set by every instruction that others can notice.
     pub(super) effect: bool,
     /// Whether there was such an effect in this turn.
@@ -133,9 +144,8 @@ impl<'a> Cluster<'a> {
             .map(|rank| {
                 let inside = [rank % cluster[0], rank / cluster[0] % cluster[1], rank / cluster[0] / cluster[1]];
                 let index = [0, 1, 2].map(|i| origin[i] + inside[i]);
-                let warps = (0..threads.div_ceil(32))
-                    .map(|warp| Some(Box::new(Warp::new(env.code, &env.shape, index, rank, warp))))
-                    .collect();
+                let warps =
+                    (0..threads.div_ceil(32)).map(|warp| Some(Box::new(Warp::new(env, index, rank, warp)))).collect();
                 let shared = match env.options.shared_poison {
                     None => vec![0; total_shared as usize],
                     Some(word) => word.to_le_bytes().into_iter().cycle().take(total_shared as usize).collect(),
@@ -146,8 +156,10 @@ impl<'a> Cluster<'a> {
                     warps,
                     barriers: Default::default(),
                     mbarriers: HashMap::new(),
-                    tensor: TensorMemory::default(),
+                    tensor: TensorMemory::new(env.options.other_poison.unwrap_or_default()),
                     live: threads,
+                    track: (env.options.trace || env.options.schedule.is_some())
+                        .then(|| Box::new(Track::new(total_shared))),
                 }
             })
             .collect();
@@ -159,6 +171,10 @@ impl<'a> Cluster<'a> {
             matrix_steps: 0,
             output: String::new(),
             trace: Vec::new(),
+            fences: 0,
+            findings: Findings::new(),
+            now: (0, 0),
+            watcher: Watcher::new(&env.options.watch, number, (size * threads.div_ceil(32)) as usize),
             effect: false,
             acted: false,
             acts: 0,
@@ -312,6 +328,7 @@ impl<'a> Cluster<'a> {
             site,
             output: std::mem::take(&mut self.output),
             trace: std::mem::take(&mut self.trace),
+            findings: std::mem::take(&mut self.findings).into_values().collect(),
         })
     }
 

@@ -135,10 +135,12 @@ pub struct Failure {
     pub output: String,
     /// With [`super::Options::trace`], the matrix instructions of the failed cluster until then.
     pub trace: Vec<super::trace::Step>,
+    /// As [`super::Report::findings`].
+    pub findings: Vec<String>,
 }
 
 impl From<Cause> for Failure {
     fn from(cause: Cause) -> Self {
-        Self { cause, site: None, output: String::new(), trace: Vec::new() }
+        Self { cause, site: None, output: String::new(), trace: Vec::new(), findings: Vec::new() }
     }
 }

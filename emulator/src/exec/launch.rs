@@ -2,6 +2,7 @@
 
 use super::Stop;
 use super::trace::Step;
+use super::watch::{Journal, Watch};
 
 /// A kernel launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,10 @@ pub struct Options {
     pub schedule: Option<u64>,
     /// Word that shared memory is filled with before a CTA starts (zero without).
     pub shared_poison: Option<u32>,
+    /// The same for local and tensor memory.
+    pub other_poison: Option<u32>,
+    /// What is done about stores to the device and branches; the CTAs then run one after the other.
+    pub watch: Watch,
     /// Record the operands of matrix instructions.
     pub trace: bool,
     /// Ends the launch when it is pulled.
@@ -48,6 +53,8 @@ impl Default for Options {
             idle_limit: 300_000_000,
             schedule: None,
             shared_poison: None,
+            other_poison: None,
+            watch: Watch::Off,
             trace: false,
             stop: Stop::default(),
         }
@@ -65,4 +72,11 @@ pub struct Report {
     pub output: String,
     /// With [`Options::trace`], the matrix instructions by cluster, in the order of execution.
     pub trace: Vec<Step>,
+    /// With [`Options::schedule`] or [`Options::trace`], what only happened to go well: stores that the asynchronous proxy read
+    /// without a fence.
+    pub findings: Vec<String>,
+    /// With [`Watch::Record`], the events.
+    pub journal: Journal,
+    /// With [`Watch::Compare`], the stores and branches that differ.
+    pub uninitialised: Vec<String>,
 }

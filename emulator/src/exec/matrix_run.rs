@@ -7,7 +7,7 @@ use super::failure::{Cause, Window};
 use super::matrix::{Accumulator, Left, MatrixOp, Mma, Wgmma};
 use super::registers::{ALL, Words};
 use super::step::Flow;
-use super::trace::Operands;
+use super::trace::{Described, Operands};
 use super::warp::{State, Warp};
 use crate::tensor::accumulate::{self, Adder, Tile};
 use crate::tensor::fragment;
@@ -90,6 +90,7 @@ impl Cluster<'_> {
                         self.aligned_row(at, lane)?;
                         let place = self.shared_bytes_mut(at, 16).map_err(|cause| Fault::new(cause, 1 << lane))?;
                         place.copy_from_slice(&bytes);
+                        self.note_store(at, 16, warp.index, pc);
                     }
                 }
             }
@@ -126,6 +127,17 @@ impl Cluster<'_> {
     fn wgmma(&mut self, rank: usize, warp: &mut Warp, issued: &Issued) -> Result<(), Cause> {
         let Issued { op, a, b, keep, .. } = issued;
         let depth = 32 / op.elements[0].bytes();
+        let quarter = warp.index as usize % 4 * 16;
+        let mut described = |descriptor: u64, which: usize, first: usize, lines: usize| {
+            let descriptor = Descriptor::hopper(descriptor);
+            let (element, k_contiguous) = (op.elements[which], !op.transposed[which]);
+            let of = Described { descriptor, element, k_contiguous, first, lines, depth };
+            self.origins(rank, warp.index, issued.pc, &of)
+        };
+        let origins = match op.a {
+            Left::Shared(_) => [described(*a, 0, quarter, 16), described(*b, 1, 0, op.n)],
+            Left::Registers(_) => [Vec::new(), described(*b, 1, 0, op.n)],
+        };
         let shared = &self.ctas[rank].shared;
         let outside = |at: u32| Cause::Window {
             window: Window::Shared,
@@ -133,7 +145,7 @@ impl Cluster<'_> {
             bytes: op.elements[0].bytes() as u64,
             size: shared.len() as u64,
         };
-        let first = warp.index as usize % 4 * 16;
+        let first = quarter;
         let left = match &op.a {
             Left::Shared(_) => {
                 fetch(shared, &Descriptor::hopper(*a), op.elements[0], !op.transposed[0], first, 16, depth)
@@ -148,21 +160,21 @@ impl Cluster<'_> {
             return Ok(());
         }
         let adder = op.elements[0].wgmma_adder();
-        let sign = |i: usize| if op.negate[i] { -1.0 } else { 1.0 };
-        let left: Vec<f32> = left.iter().map(|&bits| op.elements[0].decode(bits) * sign(0)).collect();
+        let left = op.elements[0].decode_all(&left, op.negate[0]);
+        let right = op.elements[1].decode_all(&right, op.negate[1]);
         let mut columns = vec![0.0; right.len()];
-        for column in 0..op.n {
-            for k in 0..depth {
-                columns[k * op.n + column] = op.elements[1].decode(right[column * depth + k]) * sign(1);
+        for (column, values) in right.chunks_exact(depth).enumerate() {
+            for (k, &value) in values.iter().enumerate() {
+                columns[k * op.n + column] = value;
             }
         }
-        let operands = self.env.options.trace.then(|| {
-            let right: Vec<f32> = right.iter().map(|&bits| op.elements[1].decode(bits)).collect();
-            Operands::new(&left, &right, depth)
-        });
+        let operands = self.env.options.trace.then(|| Operands::new(&left, &right, depth));
         let (left, columns) = (Tile::new(left, op.elements[0].lowest()), Tile::new(columns, op.elements[1].lowest()));
         let sums = multiply_registers(warp, &op.d, *keep, op.accumulator, adder, &left, &columns, op.n);
-        if let Some(operands) = operands {
+        if let Some(mut operands) = operands {
+            [operands.a.origins, operands.b.origins] = origins;
+            operands.tile = op.d.first().copied().unwrap_or_default();
+            operands.fresh = !keep;
             self.record(rank, warp.index, issued.pc, operands, &sums);
         }
         Ok(())
@@ -233,33 +245,41 @@ fn multiply_registers(
 ) -> Vec<f32> {
     let mut sums = vec![0.0; 16 * n];
     let half = accumulator == Accumulator::F16;
-    if keep {
+    if keep && half {
         for (index, &register) in d.iter().enumerate() {
             let words = &warp.registers.w[register as usize];
             for (lane, &word) in words.iter().enumerate() {
-                if half {
-                    let (row, column) = fragment::accumulator(lane, 2 * index);
-                    sums[row * n + column] = f16::from_bits(word as u16).to_f32();
-                    sums[row * n + column + 1] = f16::from_bits((word >> 16) as u16).to_f32();
-                } else {
-                    let (row, column) = fragment::accumulator(lane, index);
-                    sums[row * n + column] = f32::from_bits(word);
-                }
+                let (row, column) = fragment::accumulator(lane, 2 * index);
+                sums[row * n + column] = f16::from_bits(word as u16).to_f32();
+                sums[row * n + column + 1] = f16::from_bits((word >> 16) as u16).to_f32();
+            }
+        }
+    } else if keep {
+        for (index, &register) in d.iter().enumerate() {
+            let words = &warp.registers.w[register as usize];
+            // Four lanes side by side hold every other column of a row.
+            for (four, words) in words.as_chunks::<4>().0.iter().enumerate() {
+                let (row, column) = fragment::accumulator(4 * four, index);
+                let sums = &mut sums[row * n + column..][..7];
+                (0..4).for_each(|i| sums[2 * i] = f32::from_bits(words[i]));
             }
         }
     }
     accumulate::multiply(if half { adder.to_half() } else { adder }, left, columns, n, &mut sums);
     for (index, &register) in d.iter().enumerate() {
-        let words: Words = std::array::from_fn(|lane| {
+        let mut words: Words = [0; 32];
+        for (four, words) in words.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             if half {
-                let (row, column) = fragment::accumulator(lane, 2 * index);
-                let bits = |c: usize| u32::from(f16::from_f32(sums[row * n + c]).to_bits());
-                bits(column) | bits(column + 1) << 16
+                let (row, column) = fragment::accumulator(4 * four, 2 * index);
+                let bits = |sum: f32| u32::from(f16::from_f32(sum).to_bits());
+                let sums = &sums[row * n + column..][..8];
+                (0..4).for_each(|i| words[i] = bits(sums[2 * i]) | bits(sums[2 * i + 1]) << 16);
             } else {
-                let (row, column) = fragment::accumulator(lane, index);
-                sums[row * n + column].to_bits()
+                let (row, column) = fragment::accumulator(4 * four, index);
+                let sums = &sums[row * n + column..][..7];
+                (0..4).for_each(|i| words[i] = sums[2 * i].to_bits());
             }
-        });
+        }
         warp.registers.put_w(register, ALL, words);
     }
     sums

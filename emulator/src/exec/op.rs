@@ -275,6 +275,8 @@ pub enum Op {
     Exit,
     Trap,
     Nop,
+    /// `fence.proxy.async`: what was stored becomes visible to the asynchronous proxy.
+    ProxyFence,
     /// Lets other warps run.
     Pause,
     Clock {

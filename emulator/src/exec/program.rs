@@ -55,6 +55,8 @@ impl Program {
             let address = memory
                 .allocate(variable.bytes, variable.alignment)
                 .map_err(|source| LoadError::OutOfMemory { name: variable.name.clone(), source })?;
+            // What has no initial value is zero, whatever fresh memory holds.
+            memory.fill(address, variable.bytes, &[0])?;
             memory.write(address, &variable.initial)?;
             symbols.insert(variable.name.clone(), (address, variable.bytes));
         }

@@ -11,6 +11,7 @@ use super::launch::{Launch, Options, Report};
 use super::program::Program;
 use super::trace::Step;
 use super::warp::Shape;
+use super::watch::Watch;
 use crate::memory::Memory;
 
 /// Warp instructions a cluster executes before another that may wait for it gets the thread.
@@ -35,10 +36,10 @@ pub fn launch(program: &Program, memory: &Memory, launch: &Launch, options: &Opt
         wide: Mutex::new(()),
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let threads = match (code.ordered, options.threads) {
-        (true, _) => 1,
-        (false, 0) => cores,
-        (false, n) => n,
+    let threads = match options.threads {
+        _ if code.ordered || options.watch != Watch::Off => 1,
+        0 => cores,
+        n => n,
     };
     let pool = Pool { env: &env, failed: AtomicU64::new(u64::MAX), ended: Mutex::new(Ended::default()) };
     let threads = threads.min(env.clusters.try_into().unwrap_or(usize::MAX));
@@ -57,11 +58,16 @@ pub fn launch(program: &Program, memory: &Memory, launch: &Launch, options: &Opt
     failures.sort_by_key(|(number, _)| *number);
     traces.sort_by_key(|(number, _)| *number);
     report.trace = traces.into_iter().flat_map(|(_, trace)| trace).collect();
+    report.findings.sort_unstable();
+    report.findings.dedup();
+    report.uninitialised.sort_unstable();
+    report.uninitialised.dedup();
     report.output = outputs.into_iter().map(|(_, output)| output).collect();
     match failures.into_iter().next() {
         None => Ok(report),
         Some((_, mut failure)) => {
             failure.output = report.output + &failure.output;
+            failure.findings.extend(report.findings);
             Err(failure)
         }
     }
@@ -188,6 +194,11 @@ impl Pool<'_> {
         let mut ended = self.lock();
         ended.report.instructions += cluster.steps;
         ended.report.matrix_instructions += cluster.matrix_steps;
+        if let Some(watcher) = cluster.watcher {
+            ended.report.uninitialised.extend(watcher.found.into_values());
+            ended.report.journal.0.insert(number, watcher.events);
+        }
+        ended.report.findings.extend(cluster.findings.into_values());
         if !cluster.output.is_empty() {
             ended.outputs.push((number, cluster.output));
         }

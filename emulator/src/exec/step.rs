@@ -1,10 +1,9 @@
 //! The interpreter's loop.
 
-use super::alu::Alu;
 use super::cluster::{Cluster, Fault};
 use super::failure::Cause;
 use super::op::{Clock, Op, Space, UNGUARDED};
-use super::registers::{ALL, Registers, lanes};
+use super::registers::{ALL, lanes};
 use super::warp::{Group, State, Warp};
 use crate::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
@@ -29,21 +28,21 @@ impl Cluster<'_> {
     /// Runs a warp until it waits, ends or has had its turn. An error carries the instruction.
     pub(super) fn run(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            // Calling a function that needs CPU features is unsafe; both were just checked.
+        if wide() {
+            // SAFETY: the features were just asked for.
             #[allow(unsafe_code)]
-            return unsafe { self.run_avx2(rank, warp) };
+            return unsafe { self.run_wide(rank, warp) };
         }
         self.interpret::<false>(rank, warp)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
-    fn run_avx2(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
+    fn run_wide(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
         self.interpret::<true>(rank, warp)
     }
 
-    /// `WIDE`: compiled for wide vectors, with the frequent instructions in the loop.
+    /// `WIDE`: for processors with wide vectors.
     #[inline(always)]
     fn interpret<const WIDE: bool>(&mut self, rank: usize, warp: &mut Warp) -> Result<(), (Fault, u32)> {
         let env = self.env;
@@ -62,11 +61,13 @@ impl Cluster<'_> {
                     active &= if inst.negated { !guard } else { guard };
                 }
                 match &inst.op {
-                    Op::Alu(alu) if WIDE => alu.run(&mut warp.registers, active),
-                    Op::Alu(alu) => apart(*alu, &mut warp.registers, active),
-                    Op::Rare(rare) => rare.run(&mut warp.registers, active),
+                    Op::Alu(alu) => alu.execute::<WIDE>(&mut warp.registers, active),
+                    Op::Rare(rare) => rare.execute::<WIDE>(&mut warp.registers, active),
                     Op::Branch(to) => {
                         let to = *to;
+                        if inst.guard != UNGUARDED && self.watcher.is_some() {
+                            self.watched_branch(rank, warp.index, pc, active);
+                        }
                         if active == mask {
                             let back = to <= pc;
                             pc = to;
@@ -83,6 +84,9 @@ impl Cluster<'_> {
                         }
                     }
                     Op::Exit => {
+                        if inst.guard != UNGUARDED && self.watcher.is_some() {
+                            self.watched_branch(rank, warp.index, pc, active);
+                        }
                         warp.groups[at] = Group { pc: pc + 1, mask: mask & !active, state: State::Ready };
                         if active == mask {
                             warp.groups.swap_remove(at);
@@ -92,7 +96,7 @@ impl Cluster<'_> {
                         break;
                     }
                     Op::Load(access) if access.space == Space::Global && access.bytes <= 4 => {
-                        if let Err(fault) = self.load_device(warp, access, active) {
+                        if let Err(fault) = self.load_device::<WIDE>(warp, access, active) {
                             return Err((fault, pc));
                         }
                     }
@@ -212,6 +216,7 @@ impl Cluster<'_> {
         active: u32,
         pc: u32,
     ) -> Result<Flow, Fault> {
+        self.now = (warp.index, pc);
         match op {
             Op::Load(access) => self.load(rank, warp, access, active)?,
             Op::Store(access) => self.store(rank, warp, access, active)?,
@@ -250,9 +255,10 @@ impl Cluster<'_> {
                 warp.registers.put_p(*to, active, inside);
             }
             Op::Atomic(atomic) => self.atomic(rank, warp, atomic, active)?,
-            Op::BranchTable { index, targets } => return self.branch_table(warp, *index, targets, mask, active),
+            Op::BranchTable { index, targets } => return self.branch_table(rank, warp, *index, targets, mask, active),
             Op::Trap if active != 0 => return Err(Fault::new(Cause::Trap, active)),
             Op::Nop | Op::Trap | Op::Alu(_) | Op::Rare(_) | Op::Branch(_) | Op::Exit => {}
+            Op::ProxyFence => self.fences += u64::from(active != 0),
             Op::Pause => return Ok(Flow::Wait(State::Paused)),
             Op::Clock { kind, to } => {
                 // One tick an instruction of this warp, so that measured times are repeatable.
@@ -299,6 +305,7 @@ impl Cluster<'_> {
     /// `brx.idx`: lanes with the same target go together.
     fn branch_table(
         &mut self,
+        rank: usize,
         warp: &mut Warp,
         index: u32,
         targets: &[u32],
@@ -317,6 +324,7 @@ impl Cluster<'_> {
                 same,
             ));
         };
+        self.watched_branch(rank, warp.index, self.now.1, target);
         warp.groups.push(Group { pc: target, mask: same, state: State::Ready });
         Ok(Flow::Leave(same))
     }
@@ -340,10 +348,11 @@ impl Cluster<'_> {
     }
 }
 
-/// A frequent instruction on a machine without wide vectors.
-#[inline(never)]
-fn apart(alu: Alu, registers: &mut Registers, active: u32) {
-    alu.run(registers, active);
+/// Whether the processor has what the wide forms are compiled for.
+#[cfg(target_arch = "x86_64")]
+fn wide() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2")
 }
 
 /// Addition or subtraction through the carry flag.

@@ -3,7 +3,8 @@
 use super::cluster::Cluster;
 use super::failure::{Cause, Window};
 use super::tmem::{Kind, Rows};
-use super::trace::Operands;
+use super::trace::{Described, Operands};
+use super::track::Origin;
 use crate::tensor::accumulate::{Adder, Tile, multiply};
 use crate::tensor::instruction::{Instruction, Scaling, element};
 use crate::tensor::operand::{Descriptor, Element, fetch};
@@ -146,11 +147,8 @@ impl Cluster<'_> {
         if product.kind == Kind::I8 {
             return self.multiply_integers(rank, product, shape, raw);
         }
-        let decode = |i: usize| -> Vec<f32> {
-            let sign = if negate[i] { -1.0 } else { 1.0 };
-            raw[i].iter().map(|&bits| elements[i].decode(bits) * sign).collect()
-        };
-        let [a, b] = [decode(0), decode(1)];
+        let [a, b] = [0, 1].map(|i| elements[i].decode_all(raw[i], negate[i]));
+        let origins = self.product_origins(rank, (warp, pc), product, shape)?;
         let (lane, column) = place(product.d);
         let mut sums = vec![0.0; m * n];
         for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
@@ -194,7 +192,9 @@ impl Cluster<'_> {
             let cells = self.ctas[rank].tensor.row(lane + lane_of_row(m, row), column, n)?;
             cells.iter_mut().zip(sums).for_each(|(cell, sum)| *cell = sum.to_bits());
         }
-        if let Some(operands) = operands {
+        if let Some(mut operands) = operands {
+            [operands.a.origins, operands.b.origins] = origins;
+            (operands.tile, operands.fresh) = (product.d, !product.keep);
             self.record(rank, warp, pc, operands, &sums);
         }
         Ok(())
@@ -221,6 +221,31 @@ impl Cluster<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where the lines of both operands come from; the instruction at the second of `by`, in that warp, reads them.
+    fn product_origins(
+        &mut self,
+        rank: usize,
+        by: (u32, u32),
+        product: &Product,
+        shape: &Shape,
+    ) -> Result<[Vec<Origin>; 2], Cause> {
+        let Shape { instruction: Instruction { n, transposed, .. }, elements, depth, m, .. } = *shape;
+        let ranks = self.pair(rank, product.pair)?;
+        let mut of = |rank: usize, which: usize, bits: u64, lines: usize| {
+            let descriptor = Descriptor::blackwell(bits).ok_or_else(|| product.unsupported("this swizzle"))?;
+            let (element, k_contiguous) = (elements[which], !transposed[which]);
+            let described = Described { descriptor, element, k_contiguous, first: 0, lines, depth };
+            Ok::<_, Cause>(self.origins(rank, by.0, by.1, &described))
+        };
+        let a = if product.a_in_tensor_memory { Vec::new() } else { of(rank, 0, product.a, m)? };
+        let mut b = Vec::new();
+        let lines = n / ranks.clone().count();
+        for rank in ranks {
+            b.extend(of(rank, 1, product.b, lines)?);
+        }
+        Ok([a, b])
     }
 
     fn shared_operand(

@@ -19,6 +19,8 @@ pub(super) struct TensorMemory {
     cells: Vec<u32>,
     /// First column and number of columns of each allocation.
     allocated: Vec<(u32, u32)>,
+    /// What cells hold that nobody has written.
+    poison: u32,
 }
 
 fn outside(lane: usize, column: usize) -> Cause {
@@ -27,6 +29,10 @@ fn outside(lane: usize, column: usize) -> Cause {
 }
 
 impl TensorMemory {
+    pub(super) fn new(poison: u32) -> TensorMemory {
+        TensorMemory { poison, ..TensorMemory::default() }
+    }
+
     fn allocate(&mut self, columns: u32) -> Result<u32, Cause> {
         if !columns.is_power_of_two() || !(32..=512).contains(&columns) {
             return Err(Cause::Operand(format!(
@@ -48,7 +54,7 @@ impl TensorMemory {
             )));
         }
         self.allocated.push((first, columns));
-        self.cells.resize(LANES * COLUMNS, 0);
+        self.cells.resize(LANES * COLUMNS, self.poison);
         Ok(first)
     }
 
@@ -135,6 +141,16 @@ impl Cluster<'_> {
             }
             TmemOp::Load { spread: kind, registers, address } => {
                 let (lane, column) = place(warp, *address, first).map_err(fault)?;
+                if *kind == Spread::B32x32 {
+                    for thread in 0..32 {
+                        let cells =
+                            self.ctas[rank].tensor.row(lane + thread, column, registers.len()).map_err(fault)?;
+                        for (&register, &cell) in registers.iter().zip(&*cells) {
+                            warp.registers.w[register as usize][thread] = cell;
+                        }
+                    }
+                    return Ok(Flow::Next);
+                }
                 for (index, &register) in registers.iter().enumerate() {
                     let mut value: Words = [0; 32];
                     for (thread, value) in value.iter_mut().enumerate() {

@@ -1,6 +1,7 @@
 //! A warp: registers, and which lanes are where.
 
-use super::code::{Code, Special};
+use super::cluster::Env;
+use super::code::Special;
 use super::registers::{Registers, Words};
 
 /// Why a group of lanes does not run.
@@ -78,7 +79,8 @@ pub(super) struct Shape {
 }
 
 impl Warp {
-    pub(super) fn new(code: &Code, shape: &Shape, cta: [u32; 3], rank: u32, index: u32) -> Warp {
+    pub(super) fn new(env: &Env<'_>, cta: [u32; 3], rank: u32, index: u32) -> Warp {
+        let (code, shape) = (env.code, &env.shape);
         let threads: u32 = shape.block.iter().product();
         let first = index * 32;
         let live = match threads - first {
@@ -104,7 +106,7 @@ impl Warp {
             registers.d[register as usize] =
                 std::array::from_fn(|lane| value(special, shape, cta, rank, index, lane as u32).into());
         }
-        let local = vec![[0; 32]; code.local_bytes.div_ceil(4) as usize];
+        let local = vec![[env.options.other_poison.unwrap_or(0); 32]; code.local_bytes.div_ceil(4) as usize];
         let groups = vec![Group { pc: 0, mask: live, state: State::Ready }];
         Warp {
             index,

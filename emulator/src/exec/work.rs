@@ -5,6 +5,7 @@ use super::failure::{Cause, Window};
 use super::op::{AtomicKind, AtomicType};
 use super::tmem::Rows;
 use super::tmem_multiply::Product;
+use super::track::Origin;
 use crate::tensor::tile_copy::Tile;
 use crate::tensor_map::{ElementType, SIZE, TensorMap};
 
@@ -205,6 +206,8 @@ impl Cluster<'_> {
                     self.env.view.read(*from, &mut buffer[..read])?;
                 }
                 self.shared_bytes_mut(*to, *bytes)?.copy_from_slice(&buffer[..*bytes as usize]);
+                // These copies belong to the generic proxy.
+                self.note_store(*to, *bytes, pending.warp, pending.pc);
             }
             Work::Arrive { bar } => {
                 self.mbarrier_arrive(*bar, 1, 0, false)?;
@@ -215,6 +218,7 @@ impl Cluster<'_> {
                 self.env.view.read(*from, &mut buffer)?;
                 for (to, bar) in targets(*to, *bar, *mask) {
                     self.shared_bytes_mut(to, *bytes)?.copy_from_slice(&buffer);
+                    self.note(to, *bytes, Origin::Written);
                     let text = || format!("bulk load of {bytes} bytes from {from:#x} to shared {to:#x}");
                     self.mbarrier_complete(bar, *bytes, text)?;
                 }
@@ -222,11 +226,15 @@ impl Cluster<'_> {
             Work::Send { to, from, bytes, bar } => {
                 let buffer = self.shared_bytes(*from, *bytes)?.to_vec();
                 self.shared_bytes_mut(*to, *bytes)?.copy_from_slice(&buffer);
+                self.note_read(*from, *bytes, pending.rank, pending.warp, pending.pc);
+                self.note(*to, *bytes, Origin::Written);
                 let text = || format!("bulk copy of {bytes} bytes from shared {from:#x} to shared {to:#x}");
                 self.mbarrier_complete(*bar, *bytes, text)?;
             }
             Work::Store { to, from, bytes, reduction } => {
                 let buffer = self.shared_bytes(*from, *bytes)?.to_vec();
+                self.note_read(*from, *bytes, pending.rank, pending.warp, pending.pc);
+                self.watched_bytes(pending.rank, pending.warp, pending.pc, *to, &buffer);
                 match reduction {
                     None => self.env.view.write(*to, &buffer)?,
                     Some((kind, of)) => self.reduce(*kind, *of, *to, &buffer)?,
@@ -258,7 +266,8 @@ impl Cluster<'_> {
             Work::TileStore { map, coordinates, from, reduction } => {
                 let map = self.tensor_map(*map)?;
                 let tile = Tile::new(&map, coordinates).map_err(Cause::Operand)?;
-                self.store_tile(&tile, &map, *from, *reduction)?;
+                self.store_tile(pending, &tile, &map, *from, *reduction)?;
+                self.note_read(*from, tile.bytes(), pending.rank, pending.warp, pending.pc);
             }
         }
         Ok(())
@@ -299,7 +308,8 @@ impl Cluster<'_> {
         let env = self.env;
         self.shared_bytes_mut(to, tile.bytes())?;
         let (rank, base) = ((to >> 24) as usize, to & 0xff_ffff);
-        let shared = &mut self.ctas[rank].shared;
+        let cta = &mut self.ctas[rank];
+        let (shared, mut track) = (&mut cta.shared, cta.track.as_mut());
         let mut row_bytes = vec![0; (tile.row_bytes / 16 * tile.packed + tile.row_bytes % 16) as usize];
         let packed = tile.packed as usize;
         for row in &tile.rows {
@@ -315,6 +325,10 @@ impl Cluster<'_> {
                 if let Some(place) = shared.get_mut(at..at + chunk.len()) {
                     place.copy_from_slice(chunk);
                 }
+                if let Some(track) = &mut track {
+                    let whole = packed * i >= before && packed * i + chunk.len() <= before + inside;
+                    track.set(at as u32, chunk.len() as u32, if whole { Origin::Written } else { Origin::Filled });
+                }
             }
         }
         Ok(())
@@ -323,6 +337,7 @@ impl Cluster<'_> {
     /// Writes the part of a tile that lies in the tensor to the device.
     fn store_tile(
         &mut self,
+        pending: &Pending,
         tile: &Tile,
         map: &TensorMap,
         from: u32,
@@ -346,6 +361,7 @@ impl Cluster<'_> {
                 chunk.copy_from_slice(self.ctas[rank].shared.get(at..at + bytes).unwrap_or(&[0; 16][..bytes]));
             }
             let inside = &row_bytes[row.before as usize..][..row.inside as usize];
+            self.watched_bytes(pending.rank, pending.warp, pending.pc, row.global, inside);
             match reduction {
                 None => self.env.view.write(row.global, inside)?,
                 Some(kind) => self.reduce(kind, atomic_type(map.element)?, row.global, inside)?,

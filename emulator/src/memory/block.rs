@@ -12,7 +12,12 @@ pub struct Block {
 impl Block {
     /// `bytes` zero bytes.
     pub fn new(bytes: u64) -> Self {
-        let cells = (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect();
+        Self::filled(bytes, 0)
+    }
+
+    /// `bytes` bytes of a word, repeated.
+    pub fn filled(bytes: u64, word: u32) -> Self {
+        let cells = (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(word)).collect();
         Self { cells, bytes }
     }
 
@@ -58,41 +63,46 @@ impl Block {
 
     /// Copies bytes out. The caller has checked that `offset + to.len()` is inside.
     pub(super) fn read(&self, offset: u64, to: &mut [u8]) {
-        let mut at = offset;
-        let mut rest = to;
-        while !rest.is_empty() {
-            let word = self.cell(at).map_or(0, |cell| cell.load(Relaxed)).to_le_bytes();
-            let skip = (at & 3) as usize;
-            let count = (4 - skip).min(rest.len());
-            let (head, tail) = rest.split_at_mut(count);
-            head.copy_from_slice(&word[skip..skip + count]);
-            rest = tail;
-            at += count as u64;
-        }
+        let (first, rest) = to.split_at_mut(unaligned(offset).min(to.len()));
+        self.read_part(offset, first);
+        let at = offset + first.len() as u64;
+        let (words, last) = rest.as_chunks_mut::<4>();
+        let cells = self.cells.get((at >> 2) as usize..).unwrap_or_default();
+        words.iter_mut().zip(cells).for_each(|(to, cell)| *to = cell.load(Relaxed).to_le_bytes());
+        self.read_part(at + 4 * words.len() as u64, last);
+    }
+
+    /// Copies bytes of one cell out.
+    fn read_part(&self, offset: u64, to: &mut [u8]) {
+        let word = self.cell(offset).map_or(0, |cell| cell.load(Relaxed)).to_le_bytes();
+        to.iter_mut().zip(&word[(offset & 3) as usize..]).for_each(|(to, from)| *to = *from);
     }
 
     /// Copies bytes in. The caller has checked that `offset + from.len()` is inside.
     pub(super) fn write(&self, offset: u64, from: &[u8]) {
-        let mut at = offset;
-        let mut rest = from;
-        while !rest.is_empty() {
-            let skip = (at & 3) as usize;
-            let count = (4 - skip).min(rest.len());
-            let (head, tail) = rest.split_at(count);
-            let Some(cell) = self.cell(at) else { return };
-            let mut word = [0; 4];
-            word[skip..skip + count].copy_from_slice(head);
-            let value = u32::from_le_bytes(word);
-            if count == 4 {
-                cell.store(value, Relaxed);
-            } else {
-                let mask = (u32::MAX >> (32 - 8 * count)) << (8 * skip);
-                merge(cell, 0, mask, value);
-            }
-            rest = tail;
-            at += count as u64;
-        }
+        let (first, rest) = from.split_at(unaligned(offset).min(from.len()));
+        self.write_part(offset, first);
+        let at = offset + first.len() as u64;
+        let (words, last) = rest.as_chunks::<4>();
+        let cells = self.cells.get((at >> 2) as usize..).unwrap_or_default();
+        words.iter().zip(cells).for_each(|(from, cell)| cell.store(u32::from_le_bytes(*from), Relaxed));
+        self.write_part(at + 4 * words.len() as u64, last);
     }
+
+    /// Copies fewer than 4 bytes into one cell.
+    fn write_part(&self, offset: u64, from: &[u8]) {
+        let Some(cell) = self.cell(offset).filter(|_| !from.is_empty()) else { return };
+        let skip = (offset & 3) as usize;
+        let mut word = [0; 4];
+        word[skip..].iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        let mask = (u32::MAX >> (32 - 8 * from.len().min(4))) << (8 * skip);
+        merge(cell, 0, mask, u32::from_le_bytes(word));
+    }
+}
+
+/// Bytes from `offset` to the next cell's first.
+fn unaligned(offset: u64) -> usize {
+    (offset.wrapping_neg() & 3) as usize
 }
 
 /// Replaces the bits `mask << shift` of a cell.

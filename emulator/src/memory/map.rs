@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 
 use super::view::Entry;
-use super::{Block, FIRST_ADDRESS, MemoryFault, OutOfMemory, View};
+use super::{Block, FIRST_ADDRESS, MemoryFault, OutOfMemory, SHARED_WINDOW, View};
 
 /// Unmapped bytes kept behind every allocation, so that an overrun hits nothing.
 const GUARD: u64 = 4096;
@@ -20,6 +20,9 @@ pub struct Allocation {
 /// Device memory. All methods take `&self`; many threads may use it at once.
 pub struct Memory {
     state: RwLock<State>,
+    /// What fresh memory holds.
+    fresh: u32,
+    twin: Option<Box<Memory>>,
 }
 
 struct State {
@@ -32,7 +35,28 @@ struct State {
 impl Memory {
     /// An empty device of `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
-        Self { state: RwLock::new(State { view: View::default(), next: FIRST_ADDRESS, used: 0, capacity }) }
+        Self::holding(capacity, 0)
+    }
+
+    fn holding(capacity: u64, fresh: u32) -> Self {
+        let state = State { view: View::default(), next: FIRST_ADDRESS, used: 0, capacity };
+        Self { state: RwLock::new(state), fresh, twin: None }
+    }
+
+    /// An empty device with a twin: everything that is done to it through these methods is done to the twin too, at the same
+    /// addresses, but what is allocated there holds `fresh`.
+    pub fn with_twin(capacity: u64, fresh: u32) -> Self {
+        Self { twin: Some(Box::new(Self::holding(capacity, fresh))), ..Self::new(capacity) }
+    }
+
+    /// The twin.
+    pub fn twin(&self) -> Option<&Memory> {
+        self.twin.as_deref()
+    }
+
+    /// Does the same to the twin; what fails fails here too.
+    fn also<T, E>(&self, what: impl FnOnce(&Memory) -> Result<T, E>) {
+        let _ = self.twin().map(what);
     }
 
     /// Reserves `bytes` (zero bytes still get an address) at a multiple of `alignment` (at least 256). The bytes are zero.
@@ -42,17 +66,23 @@ impl Memory {
         if bytes > free {
             return Err(OutOfMemory { wanted: bytes, free, capacity: state.capacity });
         }
-        let alignment = alignment.max(256).next_power_of_two();
-        let base = state.next.next_multiple_of(alignment);
-        state.next = base + bytes + GUARD;
+        let exhausted = OutOfMemory { wanted: bytes, free, capacity: state.capacity };
+        let aligned = alignment.max(256).checked_next_power_of_two();
+        let base = aligned.and_then(|aligned| state.next.checked_next_multiple_of(aligned));
+        let base = base.ok_or_else(|| exhausted.clone())?;
+        let end = base.checked_add(bytes).and_then(|end| end.checked_add(GUARD));
+        // Addresses are never given out twice, so they can run out before the memory does.
+        state.next = end.filter(|&end| end <= SHARED_WINDOW).ok_or(exhausted)?;
         state.used += bytes;
-        let entry = Entry { base, block: Arc::new(Block::new(bytes)) };
+        self.also(|twin| twin.allocate(bytes, alignment));
+        let entry = Entry { base, block: Arc::new(Block::filled(bytes, self.fresh)) };
         Arc::make_mut(&mut state.view.entries).push(entry);
         Ok(base)
     }
 
     /// Gives an allocation back; its addresses stay dead.
     pub fn free(&self, address: u64) -> Result<(), MemoryFault> {
+        self.also(|twin| twin.free(address));
         let mut state = self.lock();
         let found = state.view.entries.binary_search_by_key(&address, |e| e.base);
         let Ok(index) = found else {
@@ -90,11 +120,13 @@ impl Memory {
 
     /// Copies `from` to the device.
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), MemoryFault> {
+        self.also(|twin| twin.write(address, from));
         self.view().write(address, from)
     }
 
     /// Sets `bytes` bytes to the pattern, repeated (its last repetition may be cut).
     pub fn fill(&self, address: u64, bytes: u64, pattern: &[u8]) -> Result<(), MemoryFault> {
+        self.also(|twin| twin.fill(address, bytes, pattern));
         let view = self.view();
         let (block, offset) = view.find(address, bytes)?;
         if pattern.is_empty() {
@@ -113,6 +145,7 @@ impl Memory {
 
     /// Copies within the device; the ranges may overlap.
     pub fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), MemoryFault> {
+        self.also(|twin| twin.copy(to, from, bytes));
         let view = self.view();
         let (source, offset) = view.find(from, bytes)?;
         view.find(to, bytes)?;
@@ -163,6 +196,53 @@ mod tests {
         let error = memory.read(0, &mut [0; 4]).unwrap_err();
         assert_eq!(error, MemoryFault::OutOfBounds { address: 0, bytes: 4, near: None });
         memory.read(u64::MAX, &mut [0; 4]).unwrap_err();
+    }
+
+    #[test]
+    fn bytes_of_every_length_come_back_from_every_offset() {
+        let memory = Memory::new(1 << 20);
+        let base = memory.allocate(40, 1).unwrap();
+        for (offset, length) in (0..9).flat_map(|offset| (0..14).map(move |length| (offset, length))) {
+            memory.fill(base, 40, &[0xee]).unwrap();
+            let bytes: Vec<u8> = (1..=length as u8).collect();
+            memory.write(base + offset, &bytes).unwrap();
+            let mut all = [0; 40];
+            memory.read(base, &mut all).unwrap();
+            let at = offset as usize;
+            assert!(
+                all[..at].iter().chain(&all[at + length..]).all(|&byte| byte == 0xee),
+                "{offset} {length}: {all:?}"
+            );
+            let mut back = vec![0; length];
+            memory.read(base + offset, &mut back).unwrap();
+            assert_eq!(back, bytes, "{offset} {length}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_run_out_are_memory_that_runs_out() {
+        let memory = Memory::new(u64::MAX);
+        let base = memory.allocate(0, 1).unwrap();
+        assert!(base >= FIRST_ADDRESS && base >> 48 == 1);
+        memory.allocate(1 << 48, 1).unwrap_err();
+        memory.allocate(u64::MAX - 10, 1).unwrap_err();
+        memory.allocate(0, 1 << 63).unwrap_err();
+        assert!(memory.allocate(8, 1).unwrap() > base);
+    }
+
+    #[test]
+    fn a_twin_differs_in_what_was_never_written() {
+        let memory = Memory::with_twin(1 << 20, 0x0a0b_0c0d);
+        let (first, second) = (memory.allocate(8, 1).unwrap(), memory.allocate(8, 512).unwrap());
+        memory.write(first + 4, &[1, 2]).unwrap();
+        memory.copy(second, first, 8).unwrap();
+        memory.fill(first, 2, &[9]).unwrap();
+        memory.free(first).unwrap();
+        let [mut own, mut other] = [[7; 8]; 2];
+        memory.read(second, &mut own).unwrap();
+        memory.twin().unwrap().read(second, &mut other).unwrap();
+        assert_eq!((own, other), ([0, 0, 0, 0, 1, 2, 0, 0], [0x0d, 0x0c, 0x0b, 0x0a, 1, 2, 0x0b, 0x0a]));
+        assert!(memory.twin().unwrap().read(first, &mut other).is_err());
     }
 
     #[test]

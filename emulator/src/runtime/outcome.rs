@@ -61,6 +61,10 @@ pub enum ReportKind {
     Unsupported,
     /// The driver would have refused: a tensor map, a launch configuration.
     Refused,
+    /// Something that went well here and need not on a GPU: no fence between a store and the asynchronous read of it.
+    Race,
+    /// A store to the device or a branch that depends on memory that nobody initialised.
+    Uninitialised,
     /// A function of the CUDA interface that the CPU backend does not have.
     MissingFunction,
     /// The executable's device code cannot be used (no PTX, damaged).
@@ -84,4 +88,6 @@ pub struct RunOutcome {
     pub launches: Vec<LaunchSummary>,
     /// Findings, in order.
     pub reports: Vec<Report>,
+    /// Matrix instructions written to [`super::RunRequest::trace`].
+    pub traced: usize,
 }

@@ -35,6 +35,10 @@ pub struct RunRequest {
     pub gpu: Option<SimulatedGpu>,
     /// How kernels are executed (`stop` is set by the run itself).
     pub options: crate::exec::Options,
+    /// A file for what every matrix instruction reads and adds up to, a JSON object a line.
+    pub trace: Option<PathBuf>,
+    /// Run every launch twice, with other bytes in memory that nobody initialised, and tell what depends on them.
+    pub uninitialised: bool,
     /// Stop the executable after this long.
     pub deadline: Option<Duration>,
     /// Where its output goes.
@@ -60,6 +64,14 @@ pub enum RunError {
     CacheDir {
         /// The shim's folder.
         path: PathBuf,
+    },
+    /// The trace cannot be written.
+    #[error("{path}: {source}")]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
     },
     /// A socket or temporary folder cannot be made.
     #[error("the CPU backend cannot listen for the executable: {0}")]

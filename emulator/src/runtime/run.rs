@@ -1,9 +1,9 @@
 //! One run, from the executable's headers to its outcome.
 
-use super::session::Log;
+use super::session::{Log, Trace};
 use super::{End, Output, RunError, RunOutcome, RunRequest, child, elf, server, shim};
 use crate::arch::Arch;
-use crate::exec::{Options, Stop};
+use crate::exec::{Options, Stop, Watch};
 use crate::fatbin;
 use crate::gpu::SimulatedGpu;
 use std::sync::Mutex;
@@ -33,8 +33,13 @@ pub fn run(request: &RunRequest) -> Result<RunOutcome, RunError> {
     }
     let socket = server::Socket::open().map_err(RunError::Listen)?;
     // The run's own switch: a request can be run again.
-    let options = Options { stop: Stop::default(), ..request.options.clone() };
-    let log = Mutex::new(Log::default());
+    let trace = request.options.trace || request.trace.is_some();
+    let options = Options { stop: Stop::default(), trace, ..request.options.clone() };
+    let watch = if request.uninitialised { Watch::Record } else { Watch::Off };
+    let options = Options { watch, ..options };
+    let trace_error = |source| RunError::Trace { path: request.trace.clone().unwrap_or_default(), source };
+    let trace = request.trace.as_ref().map(Trace::create).transpose().map_err(trace_error)?;
+    let log = Mutex::new(Log { trace, ..Log::default() });
     let over = AtomicBool::new(false);
     let needed = facts.iter().flat_map(|facts| &facts.needed).map(String::as_str);
     let runtime = needed.into_iter().find(|name| shim::RUNTIMES.contains(name)).unwrap_or("libcudart.so.13");
@@ -49,6 +54,7 @@ pub fn run(request: &RunRequest) -> Result<RunOutcome, RunError> {
     });
     let ended = ended.map_err(start_error)?;
     let log = log.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let traced = log.trace.map_or(Ok(0), Trace::finish).map_err(trace_error)?;
     if log.sessions == 0 && facts.as_ref().is_none_or(|facts| facts.has_device_code) {
         return Err(unseen(request, ended));
     }
@@ -60,6 +66,7 @@ pub fn run(request: &RunRequest) -> Result<RunOutcome, RunError> {
         arch: gpu.arch,
         launches: log.launches,
         reports: log.reports,
+        traced,
     })
 }
 

@@ -106,6 +106,17 @@ impl Element {
         }
     }
 
+    /// The values of many elements, negated or not.
+    pub fn decode_all(self, bits: &[u32], negate: bool) -> Vec<f32> {
+        let sign = u32::from(negate) << 31;
+        let signed = |value: f32| f32::from_bits(value.to_bits() ^ sign);
+        match self {
+            Element::Bf16 => bits.iter().map(|&bits| f32::from_bits(bits << 16 ^ sign)).collect(),
+            Element::F16 => bits.iter().map(|&bits| signed(crate::exec::half_to_single(bits as u16))).collect(),
+            _ => bits.iter().map(|&bits| signed(self.decode(bits))).collect(),
+        }
+    }
+
     /// The adder of Hopper's wgmma for these elements.
     pub fn wgmma_adder(self) -> Adder {
         match self {
@@ -209,7 +220,11 @@ pub fn fetch(
             // Chunks of 16 bytes stay together in every layout.
             for (chunk, to) in row.chunks_mut(16 / size).enumerate() {
                 let bytes = slice(descriptor.k_major(line, 16 * chunk as u32), to.len() * size)?;
-                to.iter_mut().zip(bytes.chunks_exact(size)).for_each(|(to, bytes)| *to = value(bytes));
+                match size {
+                    1 => widen::<1>(bytes, to),
+                    2 => widen::<2>(bytes, to),
+                    _ => widen::<4>(bytes, to),
+                }
             }
         } else {
             for (k, to) in row.iter_mut().enumerate() {
@@ -218,6 +233,16 @@ pub fn fetch(
         }
     }
     Ok(out)
+}
+
+/// Little-endian elements of `SIZE` bytes, one after the other.
+#[inline(always)]
+fn widen<const SIZE: usize>(bytes: &[u8], to: &mut [u32]) {
+    for (to, element) in to.iter_mut().zip(bytes.as_chunks::<SIZE>().0) {
+        let mut word = [0; 4];
+        word[..SIZE].copy_from_slice(element);
+        *to = u32::from_le_bytes(word);
+    }
 }
 
 #[cfg(test)]

@@ -76,6 +76,8 @@ pub fn request(executable: &Path, arguments: &[&str]) -> RunRequest {
         cache_dir: work(),
         gpu: None,
         options: Options::default(),
+        trace: None,
+        uninitialised: false,
         deadline: Some(Duration::from_secs(120)),
         output: Output::Capture,
     }

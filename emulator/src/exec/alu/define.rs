@@ -4,7 +4,7 @@
 macro_rules! alu {
     (
         $(#[$meta:meta])*
-        $set:ident, $run:meta;
+        $set:ident, $lanes:ident;
         $($shape:ident { $($name:ident: $($spelling:literal)|+ => $function:expr;)* })*
     ) => {
         $(#[$meta])*
@@ -14,12 +14,53 @@ macro_rules! alu {
             $($($name($shape),)*)*
         }
 
+        /// One function an instruction: in small functions the lanes become vectors, in one large function they do not.
+        #[allow(non_snake_case)]
+        mod $lanes {
+            $($(pub(super) mod $name {
+                #[allow(unused_imports)]
+                use super::super::*;
+
+                #[inline(never)]
+                pub(in super::super) fn plain(operands: $shape, registers: &mut Registers, mask: u32) {
+                    operands.run::<false>(registers, mask, $function);
+                }
+
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+                pub(in super::super) fn wide(operands: $shape, registers: &mut Registers, mask: u32) {
+                    operands.run::<true>(registers, mask, $function);
+                }
+            })*)*
+        }
+
         impl $set {
+            /// Executes it in the lanes of `mask`. `WIDE` is only for code that runs where the processor was asked for the
+            /// features of [`Self::run_wide`].
+            #[inline(always)]
+            pub fn execute<const WIDE: bool>(self, registers: &mut Registers, mask: u32) {
+                #[cfg(target_arch = "x86_64")]
+                if WIDE {
+                    // SAFETY: that is what the caller promises.
+                    #[allow(unsafe_code)]
+                    return unsafe { self.run_wide(registers, mask) };
+                }
+                self.run(registers, mask);
+            }
+
             /// Executes it in the lanes of `mask`.
-            #[$run]
             pub fn run(self, registers: &mut Registers, mask: u32) {
                 match self {
-                    $($($set::$name(operands) => operands.run(registers, mask, $function),)*)*
+                    $($($set::$name(operands) => $lanes::$name::plain(operands, registers, mask),)*)*
+                }
+            }
+
+            /// As [`Self::run`], where the processor has these features.
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+            pub fn run_wide(self, registers: &mut Registers, mask: u32) {
+                match self {
+                    $($($set::$name(operands) => $lanes::$name::wide(operands, registers, mask),)*)*
                 }
             }
         }

@@ -43,7 +43,7 @@ fn relu(x: f32) -> f32 {
 
 alu! {
     /// A less frequent register instruction with its operands.
-    Rare, inline(never);
+    Rare, rare;
     WW {
         Extend8: "cvt.s32.s8" | "cvt.s8.s32" | "cvt.u32.s8" => |x| x as i8 as i32 as u32;
         Extend8To16: "cvt.s16.s8" | "cvt.u16.s8" => |x| low(x as i8 as i32 as u32);

@@ -17,7 +17,7 @@ use crate::exec::registers::Registers;
 
 alu! {
     /// A frequent register instruction with its operands.
-    Alu, inline(always);
+    Alu, frequent;
     WW {
         Mov32: "mov.b32" | "mov.u32" | "mov.s32" | "mov.f32" | "mov.b16" | "mov.u16" | "mov.s16" | "mov.f16" | "mov.bf16"
             | "cvt.u32.u32" | "cvt.s32.s32"

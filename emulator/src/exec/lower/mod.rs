@@ -177,6 +177,10 @@ impl<'a> Lower<'a> {
             }
             "fence" | "membar" | "prefetch" | "prefetchu" | "discard" | "applypriority" | "setmaxnreg" | "pragma"
             | "griddepcontrol" => {
+                if opcode.base == "fence" && opcode.has("proxy") && opcode.has("async") {
+                    self.emit(Op::ProxyFence);
+                    return Ok(());
+                }
                 // CTAs see one memory in program order; caches, register counts and kernel overlap do not exist here.
                 self.emit(Op::Nop);
                 Ok(())

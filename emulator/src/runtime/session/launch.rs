@@ -2,9 +2,10 @@
 
 use super::modules::Kernel;
 use super::{Failure, Reply, Session};
-use crate::exec::{self, Cause, Launch};
+use crate::exec::{self, Cause, Launch, OTHER, Options, Program, Watch};
 use crate::runtime::wire::Request;
 use crate::runtime::{LaunchSummary, Report, ReportKind, errors};
+use std::sync::Arc;
 use std::time::Instant;
 
 const COOPERATIVE: u64 = 1;
@@ -36,22 +37,46 @@ impl Session<'_> {
         let program = self.program(module).map_err(|failure| failure.of_kernel(&launch.kernel))?;
         let start = Instant::now();
         let result = exec::launch(&program, &self.memory, &launch, &self.options);
+        let result = result.map(|report| self.compared(&program, &launch, report));
         self.finish(launch, start, result);
         Ok(Reply::default())
+    }
+
+    /// The same launch with other bytes in memory that nobody initialised, where that is asked for: what differs.
+    fn compared(&self, program: &Program, launch: &Launch, mut report: exec::Report) -> exec::Report {
+        let Some(twin) = self.memory.twin() else { return report };
+        let options = Options {
+            watch: Watch::Compare(Arc::new(std::mem::take(&mut report.journal))),
+            shared_poison: Some(if self.options.shared_poison == Some(OTHER) { !OTHER } else { OTHER }),
+            other_poison: Some(OTHER),
+            trace: false,
+            ..self.options.clone()
+        };
+        report.uninitialised = match exec::launch(program, twin, launch, &options) {
+            Ok(second) => second.uninitialised,
+            Err(failure) => {
+                vec![format!("with other bytes in memory that nobody initialised the launch fails: {failure}")]
+            }
+        };
+        report
     }
 
     /// Records what a launch did; its error waits for the next call.
     fn finish(&mut self, launch: Launch, start: Instant, result: Result<exec::Report, Box<exec::Failure>>) {
         let took = start.elapsed();
-        let (status, instructions, report) = match result {
+        let (status, instructions, report, trace, findings) = match result {
             Ok(report) => {
                 self.text.extend_from_slice(report.output.as_bytes());
-                (errors::SUCCESS, report.instructions, None)
+                let races = report.findings.into_iter().map(|text| (ReportKind::Race, text));
+                let unset = report.uninitialised.into_iter().map(|text| (ReportKind::Uninitialised, text));
+                (errors::SUCCESS, report.instructions, None, report.trace, races.chain(unset).collect())
             }
             Err(failure) => {
                 self.text.extend_from_slice(failure.output.as_bytes());
                 let (status, kind) = verdict(&failure.cause);
-                (status, 0, Some(Report { kind, kernel: launch.kernel.clone(), text: failure.to_string() }))
+                let report = Report { kind, kernel: launch.kernel.clone(), text: failure.to_string() };
+                let races: Vec<_> = failure.findings.into_iter().map(|text| (ReportKind::Race, text)).collect();
+                (status, 0, Some(report), failure.trace, races)
             }
         };
         if self.pending == 0 {
@@ -59,6 +84,16 @@ impl Session<'_> {
         }
         let Launch { kernel, grid, block, cluster, dynamic_shared, .. } = launch;
         self.log(|log| {
+            if let Some(file) = &mut log.trace {
+                file.add(log.launches.len(), &kernel, &trace);
+            }
+            // Every launch finds the same again.
+            for (kind, text) in findings {
+                let found = Report { kind, kernel: kernel.clone(), text };
+                if !log.reports.contains(&found) {
+                    log.reports.push(found);
+                }
+            }
             log.launches.push(LaunchSummary {
                 kernel,
                 grid,

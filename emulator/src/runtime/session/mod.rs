@@ -7,18 +7,20 @@ mod device;
 mod launch;
 mod memory;
 mod modules;
+mod trace;
 
 use super::errors;
 use super::operations::Operation;
 use super::wire::{Answer, Request};
 use super::{LaunchSummary, Report, ReportKind, shim};
-use crate::exec::Options;
+use crate::exec::{OTHER, Options, Watch};
 use crate::gpu::SimulatedGpu;
 use crate::memory::Memory;
 use modules::{Kernel, Module, Variable};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
+pub(super) use trace::Trace;
 
 /// What sessions leave behind for the outcome.
 #[derive(Debug, Default)]
@@ -27,6 +29,7 @@ pub(super) struct Log {
     pub(super) sessions: usize,
     pub(super) launches: Vec<LaunchSummary>,
     pub(super) reports: Vec<Report>,
+    pub(super) trace: Option<Trace>,
 }
 
 /// What a call gives besides its status.
@@ -95,7 +98,7 @@ pub(super) struct Session<'r> {
 impl<'r> Session<'r> {
     pub(super) fn new(gpu: &SimulatedGpu, options: &Options, log: &'r Mutex<Log>) -> Self {
         Session {
-            memory: Memory::new(gpu.memory),
+            memory: fresh(gpu, options),
             gpu: gpu.clone(),
             options: options.clone(),
             log,
@@ -212,7 +215,7 @@ impl<'r> Session<'r> {
 
     /// Frees all memory and forgets errors; modules are placed anew at their next use.
     fn reset(&mut self) -> Result<Reply, Failure> {
-        self.memory = Memory::new(self.gpu.memory);
+        self.memory = fresh(&self.gpu, &self.options);
         self.modules.iter_mut().flatten().for_each(Module::forget);
         (self.pending, self.sticky) = (0, 0);
         Ok(Reply::default())
@@ -220,6 +223,14 @@ impl<'r> Session<'r> {
 
     fn log(&self, change: impl FnOnce(&mut Log)) {
         change(&mut self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    }
+}
+
+/// Empty memory, with a twin where launches are compared with themselves.
+fn fresh(gpu: &SimulatedGpu, options: &Options) -> Memory {
+    match options.watch {
+        Watch::Off => Memory::new(gpu.memory),
+        _ => Memory::with_twin(gpu.memory, OTHER),
     }
 }
 
