@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use krepro::model::{Event, RungStatus};
 use krepro::read::observation::json_lines;
-use krepro::run::{Emulated, Start, run_on_cpu};
+use krepro::run::{CpuOptions, Emulated, Start, run_on_cpu};
 use krepro::sys::{Ending, Finished, Machine, Request, System};
 
 fn krepro(arguments: &[String]) -> Finished {
@@ -53,6 +53,18 @@ const SM90: Example = Example {
         "shape.output_stride=128",
         "with_residual=false",
     ],
+};
+
+/// Fewer rows than wgmma has columns: three of eight lie in the padding of a tile.
+const PADDED: Example = Example {
+    shape: &[
+        "shape.batch_size=5",
+        "shape.output_size=128",
+        "shape.reduction_size=1024",
+        "shape.output_stride=128",
+        "with_residual=false",
+    ],
+    ..SM90
 };
 
 impl Example {
@@ -95,7 +107,8 @@ impl Example {
         let ran = built["cases"].as_array().unwrap().iter().map(|case| {
             let name = case["case"].as_str().unwrap();
             let start = Start { case: Some(name), ..Start::new(&executable) };
-            let emulated = run_on_cpu(&start, &compiler, env!("CARGO_TARGET_TMPDIR").into()).unwrap();
+            let emulated =
+                run_on_cpu(&start, &compiler, env!("CARGO_TARGET_TMPDIR").into(), &CpuOptions::default()).unwrap();
             (name.to_owned(), emulated)
         });
         ran.collect()
@@ -185,18 +198,34 @@ fn run_ends_with_the_code_of_its_answer() {
     }
     let temporary = tempfile::tempdir().unwrap();
     let folder = Utf8Path::from_path(temporary.path()).unwrap();
-    let answer = |example: &Example, defect, code, words: &[&str]| {
-        let own = folder.join(format!("{}-{defect}", example.name));
+    let answer = |example: &Example, defect, options: &[&str], code, words: &[&str]| {
+        let own = folder.join(format!("{code}"));
         Machine.make_folder(&own).unwrap();
         let reproducer = example.reproducer(&own, defect);
-        let ran = krepro(&["run", reproducer.as_str(), "--backend", "cpu"].map(str::to_owned));
+        let command: Vec<String> = ["run", reproducer.as_str(), "--backend", "cpu"]
+            .iter()
+            .chain(options)
+            .map(|word| (*word).to_owned())
+            .collect();
+        let ran = krepro(&command);
         let text = ran.all_text();
         assert_eq!(ran.ending, Ending::Code(code), "{text}");
         assert!(words.iter().all(|word| text.contains(word)), "{words:?}: {text}");
+        text
     };
+    let trace = folder.join("trace.jsonl");
+    let options = ["--rung", "ones", "--trace", trace.as_str(), "--poison-shared", "0x41204120", "--uninitialised"];
+    let options = [&options[..], &["--schedule", "seed=3"]].concat();
     std::thread::scope(|scope| {
-        scope.spawn(|| answer(&SIMT, 0, 0, &["NOT REPRODUCED", "(emulated)"]));
-        scope.spawn(|| answer(&SM90, 2, 1, &["REPRODUCED", "(emulated)"]));
-        scope.spawn(|| answer(&SM90, 8, 4, &["HANG", "4224 bytes expected, 4096 arrived", "linear_sm90.cuh:132"]));
+        scope.spawn(|| answer(&SIMT, 2, &[], 1, &["REPRODUCED", "(emulated)"]));
+        scope.spawn(|| answer(&SM90, 8, &[], 4, &["HANG", "4224 bytes expected, 4096 arrived", "linear_sm90.cuh:132"]));
+        let correct =
+            scope.spawn(|| answer(&PADDED, 0, &options, 0, &["NOT REPRODUCED", "(emulated)", "are traced in"]));
+        let told = correct.join().unwrap();
+        assert!(!told.contains("nobody initialised") && !told.contains("fence.proxy.async"), "{told}");
     });
+    // The poison stays in the columns of the padding: 1024 ones are summed, and 1024 times 10 beside them.
+    let trace = String::from_utf8(Machine.read(&trace).unwrap()).unwrap();
+    assert!(trace.contains("{\"from\":5,\"to\":7,\"absmax\":10,\"origin\":\"never written\"}"), "{:.2000}", trace);
+    assert!(trace.contains("\"first\":[1024,1024,1024,1024,1024,10240,10240,10240]"), "{:.2000}", trace);
 }

@@ -8,6 +8,7 @@ use common::Device;
 use krepro_emulator::exec::{Cause, OTHER, Options, Watch};
 use krepro_emulator::memory::MemoryFault;
 use krepro_emulator::ptx::Module;
+use krepro_emulator::tensor_map::{ElementType, Swizzle};
 use proptest::prelude::*;
 
 /// A module around a body; the kernel `k` has one pointer, in `%rd1`.
@@ -162,22 +163,39 @@ const SAMPLE: &str = ".version 9.0\n.target sm_90a\n.address_size 64\n.global .a
     @%p1 bra L;\nmbarrier.init.shared::cta.b64 [%r4+8], 1;\nst.shared.v2.u32 [%r4], {%r1, %r2};\n\
     cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, {%r1, %r2}], [%r4+8];\nret;\n}\n";
 
+/// Text with some bytes changed, taken out and put in.
+fn damaged(text: &str, edits: &[(usize, u8, usize)]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for &(at, value, kind) in edits {
+        let at = at % bytes.len();
+        match kind {
+            0 => bytes[at] = value & 0x7f,
+            1 => {
+                bytes.remove(at);
+            }
+            2 => bytes[at] = b'0' + value % 10,
+            _ => bytes.insert(at, b"0[]{},;:.%@!_\n\"-+"[usize::from(value) % 17]),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Cases of each property; more with `KREPRO_FUZZ_CASES`.
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("KREPRO_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(cases.unwrap_or(400))
+}
+
+/// Copies, barriers, tensor memory and its products, on real tensors.
+const ASYNCHRONOUS: &str = include_str!("../benches/kernels/blackwell.ptx");
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases())]
 
     /// Damaged text is refused or understood, and what is understood runs or fails; nothing panics.
     #[test]
-    fn damaged_text_never_panics(edits in proptest::collection::vec((0usize..1400, any::<u8>(), 0usize..3), 1..6)) {
-        let mut bytes = SAMPLE.as_bytes().to_vec();
-        for (at, value, kind) in edits {
-            let at = at % bytes.len();
-            match kind {
-                0 => bytes[at] = value & 0x7f,
-                1 => { bytes.remove(at); }
-                _ => bytes.insert(at, b"0[]{},;:.%@!_\n\"-+"[usize::from(value) % 17]),
-            }
-        }
-        let Ok(module) = Module::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(()) };
+    fn damaged_text_never_panics(edits in proptest::collection::vec((0usize..1400, any::<u8>(), 0usize..4), 1..6)) {
+        let Ok(module) = Module::parse(&damaged(SAMPLE, &edits)) else { return Ok(()) };
         let memory = krepro_emulator::memory::Memory::new(1 << 20);
         let kernel = module.kernels().next().map(|k| (k.name.clone(), k.parameter_bytes()));
         let Ok(program) = krepro_emulator::exec::Program::load(std::sync::Arc::new(module), &memory) else { return Ok(()) };
@@ -193,6 +211,45 @@ proptest! {
             let options = Options { threads: 1, step_limit: 10_000, idle_limit: 10_000, ..Options::default() };
             let _ = krepro_emulator::exec::launch(&program, &memory, &launch, &options);
         }
+    }
+
+    /// The same of a kernel whose copies and products run, at once and late, traced and watched.
+    #[test]
+    fn damaged_copies_and_products_never_panic(
+        edits in proptest::collection::vec((600usize..5000, any::<u8>(), 0usize..4), 1..4), late in any::<bool>(),
+    ) {
+        let Ok(module) = Module::parse(&damaged(ASYNCHRONOUS, &edits)) else { return Ok(()) };
+        let memory = krepro_emulator::memory::Memory::new(1 << 20);
+        let Some(parameter_bytes) = module.function("blackwell").map(|kernel| kernel.parameter_bytes()) else {
+            return Ok(());
+        };
+        let Ok(program) = krepro_emulator::exec::Program::load(std::sync::Arc::new(module), &memory) else { return Ok(()) };
+        let [w, x, y] = [128 * 64 * 2, 16 * 64 * 2, 128 * 16 * 4].map(|bytes| memory.allocate(bytes, 256).unwrap());
+        let of = |address, rows: u64| {
+            common::map(ElementType::Bf16, address, &[64, rows], &[64, rows as u32], Swizzle::B128).encode()
+        };
+        let mut parameters = [of(w, 128), of(x, 16)].concat();
+        parameters.extend(y.to_le_bytes());
+        parameters.extend([128u32, 64].iter().flat_map(|n| n.to_le_bytes()));
+        parameters.resize(parameters.len().max(parameter_bytes.min(1 << 16) as usize), 0);
+        let launch = krepro_emulator::exec::Launch {
+            kernel: "blackwell".into(),
+            grid: [1, 1, 1],
+            block: [128, 1, 1],
+            cluster: [1, 1, 1],
+            dynamic_shared: 0,
+            parameters,
+        };
+        let options = Options {
+            threads: 1,
+            step_limit: 5000,
+            idle_limit: 5000,
+            schedule: late.then_some(edits.len() as u64),
+            trace: true,
+            watch: Watch::Record,
+            ..Options::default()
+        };
+        let _ = krepro_emulator::exec::launch(&program, &memory, &launch, &options).map_err(|failure| failure.to_string());
     }
 }
 
