@@ -157,6 +157,13 @@ impl New {
             pairs("--scalar", &self.scalar, &mut problems),
         );
         let map = compile::mappings(&self.map, &mut problems);
+        if site.as_ref().is_some_and(|site| site.file == "-") && self.log.as_ref().is_some_and(|log| log == "-") {
+            problems.push(
+                Diagnostic::error("K-OPTION", "`--site -` and `--log -` both read standard input")
+                    .help("give one of them as a file"),
+            );
+            return Err(Failure::input(problems));
+        }
         let task = self.evidence.task(&mut problems);
         let lines = self.evidence.printed_maps(&mut problems);
         let Some(kernel) = kernel.filter(|_| self.site.is_some() == site.is_some()) else {
@@ -294,6 +301,10 @@ fn pairs(option: &str, list: &[String], problems: &mut Diagnostics) -> BTreeMap<
     let mut map = BTreeMap::new();
     for entry in list {
         match entry.split_once('=').filter(|(name, _)| !name.is_empty()) {
+            Some((name, value)) if value.trim().is_empty() => problems.push(
+                Diagnostic::error("K-OPTION", format!("`{option} {name}=` gives an empty value"))
+                    .help(format!("write {option} {name}=VALUE; empty text is `{option} '{name}=\"\"'`")),
+            ),
             Some((name, value)) => {
                 if let Some(before) = map.insert(name.to_owned(), value.to_owned()).filter(|before| before != value) {
                     problems.push(

@@ -12,7 +12,6 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::read::cxx::document::{Document, Grammar, children};
 use crate::read::cxx::functions::{Function, functions};
 use crate::read::cxx::mask::MaskOptions;
-use crate::read::cxx::nearest::nearest;
 use crate::source::{Source, Spot};
 
 /// Evaluates a C++ site that prints through an emitter (`code.e("… $ …", a, b)`), under the given leaves.
@@ -60,7 +59,7 @@ pub fn evaluate(
         leaves: interpreter.leaves.used.clone(),
         returned: interpreter.returned.clone(),
         assertions: interpreter.assertions,
-        warnings: report::warnings(&interpreter),
+        warnings: report::warnings(&interpreter.leaves, &interpreter.computed),
     })
 }
 
@@ -77,49 +76,25 @@ fn choose<'a, 't>(
 ) -> Result<Option<&'a Function<'t>>, Diagnostics> {
     let source = &document.source;
     let defined = |f: &&Function<'t>| f.body.is_some();
+    let places = |list: &[&'a Function<'t>]| -> Vec<(String, Spot)> {
+        list.iter().map(|f| (f.name.clone(), document.spot(f.name_node))).collect()
+    };
+    let bodies: Vec<_> = all.iter().filter(defined).collect();
     let Some(wanted) = wanted else {
         let emitting: Vec<_> =
-            all.iter().filter(defined).filter(|f| f.body.is_some_and(|b| poison::emits(document, b))).collect();
-        let bodies: Vec<_> = all.iter().filter(defined).collect();
+            bodies.iter().copied().filter(|f| f.body.is_some_and(|b| poison::emits(document, b))).collect();
         return match emitting[..] {
             [] if bodies.len() == 1 => Ok(Some(bodies[0])),
             [] => Ok(None),
             [one] => Ok(Some(one)),
-            _ => {
-                let names: Vec<_> = emitting.iter().take(8).map(|f| f.name.as_str()).collect();
-                let message = format!("`{}` holds {} functions that emit", source.name(), emitting.len());
-                let error = Diagnostic::error("K-SITE-FUNCTION", message)
-                    .help(format!("name one: `--site {}:{}`", source.name(), names[0]))
-                    .because(format!("the first ones: {}", names.join(", ")));
-                Err(error.into())
-            }
+            _ => Err(report::several(source, "emit", &places(&emitting)).into()),
         };
     };
-    let found: Vec<_> = all.iter().filter(defined).filter(|f| f.is_named(wanted)).collect();
+    let found: Vec<_> = bodies.iter().copied().filter(|f| f.is_named(wanted)).collect();
     match found[..] {
         [one] => Ok(Some(one)),
-        [] => {
-            let message = format!("`{}` defines no function `{wanted}`", source.name());
-            let mut error = Diagnostic::error("K-SITE-FUNCTION", message);
-            for name in nearest(wanted, all.iter().filter(defined).map(|f| f.name.as_str())) {
-                if let Some(function) = all.iter().find(|f| f.name == name) {
-                    error = error
-                        .at(document.spot(function.name_node), "did you mean this one?")
-                        .help(format!("write `--site {}:{name}`", source.name()));
-                }
-            }
-            if error.labels.is_empty() {
-                error = error.because(format!("it defines {} functions", all.iter().filter(defined).count()));
-            }
-            Err(error.into())
-        }
-        _ => {
-            let mut error = Diagnostic::error("K-SITE-FUNCTION", format!("`{wanted}` names {} functions", found.len()));
-            for function in &found {
-                error = error.at(document.spot(function.name_node), function.name.clone());
-            }
-            Err(error.help("write the qualified name").into())
-        }
+        [] => Err(report::missing(source, wanted, &places(&bodies)).into()),
+        _ => Err(report::ambiguous(wanted, &places(&found)).into()),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::read::cxx::literal;
 use crate::read::cxx::mask::MaskOptions;
 use crate::read::cxx::problem::{Problem, Unknown};
 use crate::read::cxx::value::{Evaluated, Value};
-use crate::source::{Source, Span, Spot};
+use crate::source::{Source, Spot};
 
 /// The expressions of one site.
 pub struct Expressions {
@@ -47,54 +47,6 @@ impl Expressions {
             SegmentOrigin::Indent => None,
         });
         first.unwrap_or_else(|| Spot::new(&self.source, 0..0))
-    }
-
-    /// The elements of an argument list: `name=value`, `'name': value`, or the position, with the value's span.
-    pub fn arguments(&self, list: Span) -> Vec<(String, Span)> {
-        let text = without_comments(&self.source.slice(list));
-        let mut out = vec![];
-        let mut position = 0;
-        for (from, until) in top_level(&text, b',') {
-            let part = &text[from..until];
-            if part.trim().is_empty() {
-                continue;
-            }
-            let cut = |at: usize| from + at + 1;
-            let equals = part.find('=').filter(|at| {
-                let name = part[..*at].trim();
-                !name.is_empty()
-                    && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-                    && part.as_bytes().get(at + 1) != Some(&b'=')
-            });
-            let colon = part.trim_start().starts_with(['\'', '"']).then(|| part.find(':')).flatten();
-            let (name, start) = match (equals, colon) {
-                (Some(at), _) => (part[..at].trim().to_owned(), cut(at)),
-                (None, Some(at)) => (part[..at].trim().trim_matches(['\'', '"']).to_owned(), cut(at)),
-                (None, None) => {
-                    position += 1;
-                    ((position - 1).to_string(), from)
-                }
-            };
-            let value = &text[start..until];
-            let begin = start + value.len() - value.trim_start().len();
-            out.push((name, Span::new(list.start + begin, list.start + start + value.trim_end().len())));
-        }
-        out
-    }
-
-    /// The value of the expression in a span of the site.
-    pub fn span(&mut self, span: Span) -> Printed {
-        let spot = Spot::new(&self.source, span);
-        let text = spot.text().into_owned();
-        self.printed(&text, spot)
-    }
-
-    /// The value of an expression that stands in a format text.
-    pub fn text(&mut self, text: &str, within: &Pieces) -> Printed {
-        let start = within.text().find(&format!("{{{text}")).map(|at| at + 1);
-        let spot = start.map(|at| self.place(&within.slice(at..at + text.len())));
-        let spot = spot.unwrap_or_else(|| self.place(within));
-        self.printed(text, spot)
     }
 
     /// The value of a leaf that stands in a format text.
@@ -212,24 +164,6 @@ impl Expressions {
             self.unknown.push(Unknown { name: name.to_owned(), used: at.clone(), assigned: None });
         }
     }
-}
-
-/// Python's comments overwritten with blanks.
-fn without_comments(text: &str) -> String {
-    let (mut quote, mut comment) = (None, false);
-    text.chars()
-        .flat_map(|c| {
-            match (quote, c) {
-                (Some(mark), c) if c == mark => quote = None,
-                (None, '"' | '\'') if !comment => quote = Some(c),
-                (None, '#') => comment = true,
-                (_, '\n') => comment = false,
-                _ => {}
-            }
-            let width = if comment { c.len_utf8() } else { 1 };
-            std::iter::repeat_n(if comment { ' ' } else { c }, width)
-        })
-        .collect()
 }
 
 /// Cuts at the first `word` outside brackets and quotes.

@@ -204,7 +204,15 @@ impl Names for Interpreter<'_> {
                     return self.local(node, &text, variable);
                 }
             }
+            "field_expression" | "pointer_expression" if self.scopes.get(&text).is_some() => {
+                if let Some(variable) = self.scopes.get(&text) {
+                    return self.local(node, &text, variable);
+                }
+            }
             "subscript_expression" => {
+                if let Some(variable) = self.scopes.get(&text) {
+                    return self.local(node, &text, variable);
+                }
                 if let Some(outcome) = self.element(node) {
                     return outcome;
                 }

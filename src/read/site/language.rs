@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::emission::Emission;
-use super::{evaluate, jinja, python, rust, within};
+use super::{evaluate, jinja, python, rust};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::source::Source;
 
@@ -53,15 +53,11 @@ pub fn read(
     match Language::of(source) {
         Language::Cpp => evaluate::evaluate(source, function, leaves),
         Language::Jinja => match function {
+            Some(name) => Err(super::report::missing(source, name, &[]).into()),
             None => jinja::render(source, leaves),
-            Some(name) => {
-                Err(Diagnostic::error("K-SITE-FUNCTION", format!("a Jinja template has no function `{name}`"))
-                    .help(format!("write `--site {}`", source.name()))
-                    .into())
-            }
         },
-        Language::Python => python::evaluate(&within::python(source, function)?, leaves),
-        Language::Rust => rust::evaluate(&within::rust(source, function)?, leaves),
+        Language::Python => python::evaluate(source, function, leaves),
+        Language::Rust => rust::evaluate(source, function, leaves),
     }
 }
 

@@ -21,7 +21,6 @@ pub mod task_graph;
 mod tests;
 mod text;
 mod text_site;
-mod within;
 
 pub use emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
 pub use evaluate::{emits, evaluate};

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
+use super::leaves::compact;
 use super::scope::State;
 use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{Document, children};
@@ -59,7 +60,15 @@ fn any(node: Node<'_>, mut holds: impl FnMut(Node<'_>) -> bool) -> bool {
 /// Makes every local that may be assigned within `node` unknown, or the leaf given for it; `why` replaces the reason.
 pub fn assigned_within(interpreter: &mut Interpreter<'_>, node: Node<'_>, why: Option<&Problems>) {
     for (name, at) in candidates(interpreter.document, node) {
-        let Some(variable) = interpreter.scopes.get(&name) else { continue };
+        let Some(variable) = interpreter.scopes.get(&name) else {
+            let spot = interpreter.document.spot(at);
+            let what = format!("`{name}`, which is given on entry and may change here,");
+            let problems = why.cloned().unwrap_or_else(|| vec![Problem::Unsupported { what, at: spot }]);
+            if assigned(interpreter.document, node, &name) {
+                interpreter.scopes.declare_outside(&name, "", State::Poisoned(problems));
+            }
+            continue;
+        };
         if variable.constant {
             continue;
         }
@@ -78,13 +87,27 @@ pub fn assigned_within(interpreter: &mut Interpreter<'_>, node: Node<'_>, why: O
     }
 }
 
+/// Whether something within assigns or steps `name` itself, or takes its address.
+fn assigned(document: &Document, node: Node<'_>, name: &str) -> bool {
+    any(node, |inner| {
+        let target = match inner.kind() {
+            "assignment_expression" => inner.child_by_field_name("left"),
+            "update_expression" => inner.child_by_field_name("argument"),
+            "pointer_expression" if document.text(inner).starts_with('&') => inner.child_by_field_name("argument"),
+            _ => None,
+        };
+        target.is_some_and(|target| compact(&document.squeezed(target)) == name)
+    })
+}
+
 /// Locals that are assigned, stepped, passed by address or passed to a function that may take a reference.
 fn candidates<'t>(document: &Document, node: Node<'t>) -> Vec<(String, Node<'t>)> {
     let mut out = vec![];
     let mut open = vec![node];
     let push = |out: &mut Vec<(String, Node<'t>)>, target: Option<Node<'t>>, at: Node<'t>| {
-        if let Some(target) = target.filter(|t| t.kind() == "identifier") {
-            let name = document.squeezed(target);
+        let place = |t: &Node<'_>| matches!(t.kind(), "identifier" | "field_expression" | "subscript_expression");
+        if let Some(target) = target.filter(place) {
+            let name = compact(&document.squeezed(target));
             if !out.iter().any(|(known, _)| *known == name) {
                 out.push((name, at));
             }

@@ -3,16 +3,24 @@
 use std::collections::BTreeMap;
 
 use super::interpreter::Interpreter;
+use super::leaves::{Leaves, Unfit};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::read::cxx::nearest::nearest;
 use crate::read::cxx::problem::{Problem, Unknown};
-use crate::source::Spot;
+use crate::source::{Source, Spot};
 
-/// Everything that keeps a site from being evaluated; empty when nothing does.
+/// Everything that keeps a C++ site from being evaluated; empty when nothing does.
 pub fn errors(interpreter: &Interpreter<'_>) -> Diagnostics {
+    let mut out = problems(&interpreter.problems, &interpreter.leaves);
+    out.append(interpreter.errors.clone());
+    out
+}
+
+/// Problems in words; leaves that were given and cannot be taken.
+pub fn problems(problems: &[Problem], leaves: &Leaves) -> Diagnostics {
     let mut out = Diagnostics::new();
     let mut unknown: BTreeMap<usize, (&Unknown, Vec<&Spot>)> = BTreeMap::new();
-    for problem in &interpreter.problems {
+    for problem in problems {
         match problem {
             Problem::Unknown(leaf) => {
                 let known = unknown.values_mut().find(|(first, _)| first.name == leaf.name);
@@ -34,20 +42,23 @@ pub fn errors(interpreter: &Interpreter<'_>) -> Diagnostics {
         }
     }
     for (leaf, spots) in unknown.values() {
-        out.push(unknown_leaf(interpreter, leaf, spots.len()));
+        out.push(unknown_leaf(leaves, leaf, spots.len()));
     }
-    for (name, value, declared, at) in &interpreter.leaves.unfit {
-        out.push(
-            Diagnostic::error("K-SITE-LEAF-TYPE", format!("`{value}` is no value for `{name}`, which is `{declared}`"))
-                .at(at.clone(), "the site takes it here")
-                .help(format!("add {}", set(name))),
-        );
-    }
-    out.append(interpreter.errors.clone());
+    out.append(unfit(leaves));
     out
 }
 
-fn unknown_leaf(interpreter: &Interpreter<'_>, leaf: &Unknown, uses: usize) -> Diagnostic {
+/// Leaves that were given and cannot be taken.
+pub fn unfit(leaves: &Leaves) -> Diagnostics {
+    let error = |unfit: &Unfit| {
+        Diagnostic::error("K-SITE-LEAF-TYPE", unfit.what.clone())
+            .at(unfit.at.clone(), "the site takes it here")
+            .help(format!("add {}", set(&unfit.name)))
+    };
+    leaves.unfit.iter().map(error).collect()
+}
+
+fn unknown_leaf(leaves: &Leaves, leaf: &Unknown, uses: usize) -> Diagnostic {
     let used = if uses > 1 { format!("used here, {uses} uses in all") } else { "used here".to_owned() };
     let mut out = Diagnostic::error("K-SITE-LEAF", format!("the value of `{}` is not known", leaf.name));
     out = out.at(leaf.used.clone(), used);
@@ -60,22 +71,71 @@ fn unknown_leaf(interpreter: &Interpreter<'_>, leaf: &Unknown, uses: usize) -> D
         }
         None => out = out.because(format!("`{}` comes from outside the site", leaf.name)),
     }
-    for given in nearest(&leaf.name, interpreter.leaves.unused()) {
+    for given in nearest(&leaf.name, leaves.unused()) {
         out = out.because(format!("`{given}` was given, and nothing in the site uses it"));
     }
     out.help(format!("add {}", set(&leaf.name)))
 }
 
-/// Leaves that were given and not used.
-pub fn warnings(interpreter: &Interpreter<'_>) -> Diagnostics {
-    let unused = interpreter.leaves.unused().map(|name| {
+/// Leaves that were given and not used, or that mean something else than they seem to.
+pub fn warnings(leaves: &Leaves, computed: &BTreeMap<String, Spot>) -> Diagnostics {
+    let unused = leaves.unused().map(|name| {
         let out = Diagnostic::warning("K-SITE-UNUSED", format!("the site does not use the given `{name}`"));
-        match interpreter.computed.get(name) {
+        match computed.get(name) {
             Some(at) => out.at(at.clone(), "the site computes it itself"),
             None => out.help(format!("leave out `--set {name}=…`, or check its spelling")),
         }
     });
-    unused.collect()
+    let octal = leaves.octal.iter().map(|(name, text, value, at)| {
+        let plain = text.trim_start_matches('0');
+        Diagnostic::warning("K-SITE-OCTAL", format!("`{text}`, given for `{name}`, is octal: {value}"))
+            .at(at.clone(), "the site takes it here")
+            .help(format!("write `--set {name}={plain}` for {plain}"))
+    });
+    octal.chain(unused).collect()
+}
+
+/// No function has the name that was given: the nearest ones, and all that there are.
+pub fn missing(source: &Source, wanted: &str, all: &[(String, Spot)]) -> Diagnostic {
+    let message = format!("`{}` defines no function `{wanted}`", source.name());
+    let mut error = Diagnostic::error("K-SITE-FUNCTION", message);
+    for name in nearest(wanted, all.iter().map(|(name, _)| name.as_str())) {
+        if let Some((_, at)) = all.iter().find(|(known, _)| known == name) {
+            error =
+                error.at(at.clone(), "did you mean this one?").help(format!("write `--site {}:{name}`", source.name()));
+        }
+    }
+    if all.is_empty() {
+        return error.because("it defines no function").help("leave the name out, where the file is a pasted block");
+    }
+    error.because(format!("it defines {}", listed(all)))
+}
+
+/// Several functions could be meant, and none was named.
+pub fn several(source: &Source, what: &str, all: &[(String, Spot)]) -> Diagnostic {
+    let message = format!("`{}` holds {} functions that {what}", source.name(), all.len());
+    let first = all.first().map(|(name, _)| name.as_str()).unwrap_or_default();
+    Diagnostic::error("K-SITE-FUNCTION", message)
+        .help(format!("name one: `--site {}:{first}`", source.name()))
+        .because(format!("they are {}", listed(all)))
+}
+
+/// A name that several functions have.
+pub fn ambiguous(wanted: &str, found: &[(String, Spot)]) -> Diagnostic {
+    let mut error = Diagnostic::error("K-SITE-FUNCTION", format!("`{wanted}` names {} functions", found.len()));
+    for (name, at) in found {
+        error = error.at(at.clone(), name.clone());
+    }
+    error.help("write the qualified name")
+}
+
+/// At most this many names in a list.
+const MOST_NAMES: usize = 12;
+
+fn listed(all: &[(String, Spot)]) -> String {
+    let names: Vec<_> = all.iter().take(MOST_NAMES).map(|(name, _)| format!("`{name}`")).collect();
+    let more = all.len().saturating_sub(MOST_NAMES);
+    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
 /// The option that gives a leaf.

@@ -25,14 +25,55 @@ struct Found {
     arguments: Vec<(String, String)>,
 }
 
+/// The formatting macros of one function, or of the whole text.
 #[derive(Default)]
-struct Finder(Vec<Found>);
+struct Finder {
+    found: Vec<Found>,
+    /// The function that was named.
+    wanted: Option<String>,
+    /// The functions that were met.
+    functions: Vec<String>,
+    /// Nesting in branches, loops and closures.
+    nested: usize,
+    /// Formatting macros that run only sometimes, or more than once.
+    conditional: bool,
+}
+
+impl Finder {
+    fn function(&mut self, name: &syn::Ident, block: &syn::Block) {
+        let name = name.to_string();
+        let chosen = self.wanted.as_ref().is_none_or(|wanted| *wanted == name);
+        self.functions.push(name);
+        if chosen {
+            let wanted = self.wanted.take();
+            visit::visit_block(self, block);
+            self.wanted = wanted;
+        }
+    }
+}
 
 impl<'a> Visit<'a> for Finder {
+    fn visit_item_fn(&mut self, node: &'a syn::ItemFn) {
+        self.function(&node.sig.ident, &node.block);
+    }
+
+    fn visit_impl_item_fn(&mut self, node: &'a syn::ImplItemFn) {
+        self.function(&node.sig.ident, &node.block);
+    }
+
+    fn visit_expr(&mut self, node: &'a syn::Expr) {
+        use syn::Expr::{Closure, ForLoop, If, Loop, Match, While};
+        let nested = usize::from(matches!(node, Closure(_) | ForLoop(_) | If(_) | Loop(_) | Match(_) | While(_)));
+        self.nested += nested;
+        visit::visit_expr(self, node);
+        self.nested -= nested;
+    }
+
     fn visit_macro(&mut self, node: &'a syn::Macro) {
         let name = node.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-        if FORMATTING.contains(&name.as_str()) {
-            self.0.extend(found(node, &name));
+        if FORMATTING.contains(&name.as_str()) && self.wanted.is_none() {
+            self.conditional |= self.nested > 0;
+            self.found.extend(found(node, &name));
         }
         visit::visit_macro(self, node);
     }
@@ -70,9 +111,14 @@ fn written(node: &impl quote::ToTokens) -> String {
 /// # Errors
 ///
 /// The text is no Rust, or formats nothing; leaves are unknown (all at once).
-pub fn evaluate(source: &Arc<Source>, leaves: &BTreeMap<String, String>) -> Result<Emission, Diagnostics> {
+pub fn evaluate(
+    source: &Arc<Source>,
+    function: Option<&str>,
+    leaves: &BTreeMap<String, String>,
+) -> Result<Emission, Diagnostics> {
     let text = source.text().into_owned();
-    let mut finder = Finder::default();
+    let wanted = function.map(|name| name.rsplit("::").next().unwrap_or_default().to_owned());
+    let mut finder = Finder { wanted, ..Finder::default() };
     match (syn::parse_file(&text), syn::parse_str::<syn::Block>(&format!("{{{text}}}"))) {
         (Ok(file), _) => finder.visit_file(&file),
         (Err(_), Ok(block)) => finder.visit_block(&block),
@@ -82,7 +128,20 @@ pub fn evaluate(source: &Arc<Source>, leaves: &BTreeMap<String, String>) -> Resu
                 .into());
         }
     }
-    if finder.0.is_empty() {
+    if let Some(wanted) = function.filter(|_| !finder.functions.iter().any(|f| Some(f) == finder.wanted.as_ref())) {
+        let all: Vec<_> = finder.functions.iter().map(|name| (name.clone(), first_line(source, &text))).collect();
+        return Err(super::report::missing(source, wanted, &all).into());
+    }
+    if finder.conditional {
+        return Err(Diagnostic::error(
+            "K-SITE-CONSTRUCT",
+            "a text that is formatted in a branch or a loop is not evaluated",
+        )
+        .at(first_line(source, &text), "in this site")
+        .help("paste the text that the generator printed, and give that as the site")
+        .into());
+    }
+    if finder.found.is_empty() {
         return Err(Diagnostic::error("K-SITE-EMPTY", "the text formats no string")
             .at(first_line(source, &text), "begins here")
             .help("paste a `format!(…)` or a `write!(…)`")
@@ -91,7 +150,7 @@ pub fn evaluate(source: &Arc<Source>, leaves: &BTreeMap<String, String>) -> Resu
     let mut expressions = Expressions::new(source, Leaves::new(leaves));
     let mut pieces = Pieces::default();
     let mut from = 0;
-    for found in &finder.0 {
+    for found in &finder.found {
         from = text[from..].find(&found.written).map_or(from, |at| from + at);
         let at = Spot::new(source, from..from + found.written.len().min(text.len() - from));
         let body = Pieces(vec![(found.text.clone(), SegmentOrigin::Literal { at })]);
@@ -141,7 +200,7 @@ mod tests {
 
     fn run(text: &str, leaves: &[(&str, &str)]) -> Result<String, String> {
         let leaves: BTreeMap<_, _> = leaves.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        evaluate(&Source::new("site.rs", text), &leaves)
+        evaluate(&Source::new("site.rs", text), None, &leaves)
             .map(|e| e.text())
             .map_err(|e| e.iter().map(|d| draw(d, false) + "\n").collect())
     }
@@ -153,6 +212,17 @@ mod tests {
         assert_eq!(run(text, &leaves).unwrap(), "extern \"C\" void k(half *p) { n = 7 + 8; }");
         let error = run(text, &leaves[..1]).unwrap_err();
         assert!(error.contains("--set self.rows=VALUE") && error.contains("--set 'out.len()=VALUE'"), "{error}");
+    }
+
+    #[test]
+    fn a_named_function_is_the_one_and_branches_are_refused() {
+        let text = "fn f() -> String { format!(\"<1,{}>\", m) }\nfn h() -> String { format!(\"<2,{}>\", m) }";
+        let leaves = BTreeMap::from([("m".to_owned(), "4".to_owned())]);
+        let of = |text: &str, name| evaluate(&Source::new("site.rs", text), Some(name), &leaves).map(|e| e.text());
+        assert_eq!(of(text, "f").unwrap(), "<1,4>");
+        assert_eq!(of(text, "h").unwrap(), "<2,4>");
+        assert!(of(text, "nope").is_err());
+        assert!(of("fn f() -> String { if b { format!(\"a\") } else { format!(\"b\") } }", "f").is_err());
     }
 
     #[test]

@@ -60,6 +60,16 @@ impl Scopes {
         }
     }
 
+    /// Keeps what the site assigned to a parameter, a member or an element.
+    pub fn declare_outside(&mut self, name: &str, declared: &str, state: State) {
+        if let Some(scope) = self.0.first_mut() {
+            scope.insert(
+                name.to_owned(),
+                Variable { declared: declared.to_owned(), constant: false, state, text: None },
+            );
+        }
+    }
+
     /// The innermost local of this name.
     pub fn get(&self, name: &str) -> Option<&Variable> {
         self.0.iter().rev().find_map(|scope| scope.get(name))

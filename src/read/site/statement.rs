@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::interpreter::{Interpreter, short};
+use super::leaves::compact;
 use super::line::Pieces;
 use super::poison;
 use super::scope::{State, Variable};
@@ -94,6 +95,10 @@ impl Interpreter<'_> {
                 }
                 Flow::Next
             }
+            "goto_statement" => {
+                self.refuse(node, "`goto`");
+                Flow::Return
+            }
             "else_clause" | "case_statement" | "labeled_statement" => self.statements(&children(node), depth),
             "alias_declaration"
             | "type_definition"
@@ -129,9 +134,9 @@ impl Interpreter<'_> {
 
     /// A statement that is not followed: fine unless it emits; what it may change becomes unknown.
     pub fn opaque(&mut self, node: Node<'_>) -> Flow {
-        if poison::emits(self.document, node) {
+        if poison::emits(self.document, node) || poison::returns(node) {
             let text = short(&self.document.squeezed(node));
-            self.refuse(node, &format!("`{text}`, which emits,"));
+            self.refuse(node, &format!("`{text}`, which emits or returns,"));
         }
         poison::assigned_within(self, node, None);
         Flow::Next
@@ -153,6 +158,9 @@ impl Interpreter<'_> {
                 None => State::Unset,
             };
             let text = value.and_then(|value| self.text_of(&state, value));
+            if let Some(value) = value {
+                self.aliased(node, declarator, value);
+            }
             self.scopes.declare(&name, Variable { declared: target.to_owned(), constant, state, text });
         }
         Flow::Next
@@ -182,8 +190,7 @@ impl Interpreter<'_> {
         let name = self.document.squeezed(left);
         let operator = node.child_by_field_name("operator").map(|o| self.document.squeezed(o)).unwrap_or_default();
         let Some(declared) = self.scopes.get(&name).map(|v| v.declared.clone()) else {
-            self.opaque(node);
-            return;
+            return self.outside_assigned(node, left, right, &operator);
         };
         let mut text = None;
         let state = if operator == "=" {
@@ -220,14 +227,69 @@ impl Interpreter<'_> {
     fn update(&mut self, node: Node<'_>) {
         let Some(argument) = node.child_by_field_name("argument") else { return };
         let name = self.document.squeezed(argument);
-        let Some(declared) = self.scopes.get(&name).map(|v| v.declared.clone()) else { return };
+        let known = self.scopes.get(&name).map(|v| v.declared.clone());
+        let outside = known.is_none();
+        let declared = known.or_else(|| self.parameters.get(&name).cloned()).unwrap_or_default();
         let operator = if self.document.text(node).contains("++") { "+" } else { "-" };
         let outcome = self.value(argument).and_then(|old| {
             let new = arithmetic::binary(operator, &old.value, &Value::int(1));
             new.map(|new| old.with(new)).map_err(|_| self.undefined(node, "a step of such a value"))
         });
+        if outside {
+            return self.keep_outside(&name, &declared, outcome);
+        }
         let state = self.assigned_outcome(&name, &declared, outcome, node);
         self.set(&name, state);
+    }
+
+    /// An assignment to a parameter, a member or an element: what was given is its value on entry.
+    fn outside_assigned(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str) {
+        let name = compact(&self.document.squeezed(left));
+        let outcome = if operator == "=" {
+            self.value(right)
+        } else {
+            self.combined(node, left, right, operator.trim_end_matches('='))
+        };
+        let declared = self.parameters.get(&name).cloned().unwrap_or_default();
+        self.keep_outside(&name, &declared, outcome);
+    }
+
+    fn keep_outside(&mut self, name: &str, declared: &str, outcome: Outcome) {
+        let state = match outcome {
+            Ok(value) => {
+                let converted = value.value.clone().converted_to(declared);
+                State::Bound(value.with(converted))
+            }
+            Err(problems) => State::Poisoned(problems),
+        };
+        self.scopes.declare_outside(name, declared, state);
+    }
+
+    /// A pointer or a reference through which a value may change: the value is not known from here on.
+    fn aliased(&mut self, declaration: Node<'_>, declarator: Node<'_>, value: Node<'_>) {
+        let text = self.document.squeezed(declaration);
+        if text.starts_with("const ") || text.split(['=', '{', '(']).next().is_some_and(|head| head.contains(" const"))
+        {
+            return;
+        }
+        let target = match value.kind() {
+            "pointer_expression" if self.document.text(value).starts_with('&') => value.child_by_field_name("argument"),
+            "identifier" | "field_expression" | "subscript_expression"
+                if declarator.child_by_field_name("declarator").is_some_and(|d| d.kind() == "reference_declarator") =>
+            {
+                Some(value)
+            }
+            _ => None,
+        };
+        if let Some(target) = target {
+            let name = compact(&self.document.squeezed(target));
+            let what = format!("`{name}`, which `{}` can change,", short(&text));
+            let problem = Problem::Unsupported { what, at: self.document.spot(declaration) };
+            match self.scopes.get_mut(&name) {
+                Some(variable) => variable.state = State::Poisoned(vec![problem]),
+                None => self.scopes.declare_outside(&name, "", State::Poisoned(vec![problem])),
+            }
+        }
     }
 
     fn combined(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str) -> Outcome {

@@ -247,6 +247,8 @@ fn placeholders_without_argument_and_loose_braces_are_errors() {
     assert!(error.contains("placeholder 2"), "{error}");
     assert!(printed("return fmt::format(\"a }\");", &[]).unwrap_err().contains("a single `}`"));
     assert_eq!(printed("return fmt::format(\"{1}{0}\", 1, 2);", &[]).unwrap().text(), "21");
+    let named = "return fmt::format(\"{n}{m:d}\", fmt::arg(\"m\", 1), fmt::arg(\"n\", args.n));";
+    assert_eq!(printed(named, &[("args.n", "7")]).unwrap().text(), "71");
 }
 
 #[test]
@@ -259,4 +261,34 @@ fn streams_and_joined_strings() {
     let emission = printed(body, &[("args.wide", "true"), ("args.n", "7")]).unwrap();
     assert_eq!(emission.text(), "k<wide, 7>");
     assert_eq!(emission.lines[0].segments.len(), 5);
+}
+
+#[test]
+fn what_was_given_is_the_value_on_entry() {
+    let c = [("plan.m", "4"), ("wide", "1")];
+    for (body, text) in [
+        ("plan.m = 64;", "64"),
+        ("plan.m *= 2;", "8"),
+        ("plan.m++;", "5"),
+        ("plan.m = (plan.m + 7) / 8 * 8;", "8"),
+        ("if (wide) plan.m = 16; else plan.m = 32;", "16"),
+        ("for (int i = 0; i < 2; ++i) plan.m *= 2;", "16"),
+    ] {
+        assert_eq!(lines(&format!("{body}\nout.e(\"$\", plan.m);"), &c), [text], "{body}");
+    }
+    for (body, words) in [
+        ("plan.m = round_up(plan.m, 8);", "--set 'round_up(plan.m,8)=VALUE'"),
+        ("if (params[2] > 4) plan.m = 64;", "--set 'params[2]=VALUE'"),
+        ("if (other > 4) plan.m = 64;", "may change here"),
+        ("int &r = plan.m; r = 9;", "can change"),
+        ("int *p = &plan.m; *p = 9;", "can change"),
+        ("for (auto x : plan.list) plan.m = x;", "may change here"),
+        ("goto end;", "`goto`"),
+    ] {
+        let error = run(&format!("{body}\nout.e(\"$\", plan.m);"), &c).unwrap_err();
+        assert!(error.contains(words), "{body}\n{error}");
+    }
+    assert_eq!(lines("wide = !wide;\nout.e(\"$\", wide);", &c), ["false"]);
+    let local = "int m = plan.m; int &r = m; r = 9;\nout.e(\"$\", m);";
+    assert!(run(local, &c).unwrap_err().contains("can change"));
 }

@@ -122,16 +122,25 @@ impl Interpreter<'_> {
             };
             let index = if name.is_empty() { Some(next) } else { name.parse().ok() };
             next += 1;
-            let Some(argument) = index.and_then(|i: usize| arguments.get(i)) else {
+            let named = arguments.iter().find_map(|argument| self.named_argument(*argument, &name));
+            let found = named.or_else(|| index.and_then(|i: usize| arguments.get(i).copied()));
+            let Some(argument) = found else {
                 let what = format!("placeholder {next} `{{{name}}}` has no argument; {} are given", arguments.len());
                 return Err(wrong(self, what));
             };
-            match self.field(*argument, &spec) {
+            match self.field(argument, &spec) {
                 Ok(piece) => out.0.push(piece),
                 Err(more) => problems.extend(more),
             }
         }
         if problems.is_empty() { Ok(out) } else { Err(problems) }
+    }
+
+    /// The value of `fmt::arg("name", value)`, when it has this name.
+    fn named_argument<'t>(&self, node: Node<'t>, name: &str) -> Option<Node<'t>> {
+        let callee = Callee::of(self.document, node).filter(|c| matches!(c.path.as_str(), "fmt::arg" | "arg"))?;
+        let [key, value] = callee.arguments[..] else { return None };
+        (literal::string(&self.document.text(key))?.text == name).then_some(value)
     }
 
     /// One argument as `fmt` prints it.

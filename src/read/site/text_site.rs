@@ -1,11 +1,12 @@
 //! The last step of the sites that are one formatted text.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::emission::Emission;
 use super::expression::Expressions;
 use super::line::Pieces;
-use super::report::set;
+use super::report::{self, set};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::source::{Source, Spot};
 
@@ -20,14 +21,11 @@ pub fn finish(source: &Arc<Source>, expressions: Expressions, pieces: Pieces) ->
                 .help(format!("add {}", set(&leaf.name))),
         );
     }
+    errors.append(report::unfit(&expressions.leaves));
     if errors.has_errors() {
         return Err(errors);
     }
-    let unused = expressions.leaves.unused().map(|name| {
-        Diagnostic::warning("K-SITE-UNUSED", format!("the site does not use the given `{name}`"))
-            .help(format!("leave out `--set {name}=…`, or check its spelling"))
-    });
-    let warnings = unused.collect();
+    let warnings = report::warnings(&expressions.leaves, &BTreeMap::new());
     let (lines, terminated) = pieces.lines();
     Ok(Emission {
         source: Arc::clone(source),
