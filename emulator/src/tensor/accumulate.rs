@@ -220,10 +220,13 @@ fn special(a: &[f32], b: &[f32], columns: usize, j: usize, c: f32) -> f32 {
     }
 }
 
+/// 2^128: an H200's tensor cores give infinity from here on, and cut everything below.
+const OVERFLOW: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
+
 #[inline(always)]
 pub(super) fn toward_zero(sum: f64) -> f32 {
     let nearest = sum as f32;
-    let away = f64::from(nearest).abs() > sum.abs();
+    let away = f64::from(nearest).abs() > sum.abs() && sum.abs() < OVERFLOW;
     f32::from_bits(nearest.to_bits() - u32::from(away))
 }
 
