@@ -357,6 +357,18 @@ fn every_language_of_a_site_gives_the_same_instantiation() {
         new.made();
         let unit = new.read("linear_kernel.cu");
         assert!(unit.contains(&format!("#define KREPRO_ENTRY &{INSTANCE}")), "{name}: {unit}");
+        // The copy that the folder keeps gives the same again, as sweeps need it.
+        let copies =
+            std::fs::read_dir(new.path("inputs")).expect("inputs").map(|entry| entry.expect("an entry").path());
+        let copy = copies.into_iter().find(|path| path.file_stem().is_some_and(|stem| stem == "site")).expect("a copy");
+        let again = New::simt()
+            .with("--site", &copy.display().to_string())
+            .without("--set", "")
+            .also("--set", "m=16")
+            .also("--set", "n=1024")
+            .also("--set", "d=0");
+        again.made();
+        assert!(again.read("linear_kernel.cu").contains(&format!("#define KREPRO_ENTRY &{INSTANCE}")), "{name}");
         with_site(&folder, name, text).also("--set", "m=16").refused(&["`n` is not known", "--set n=VALUE"]);
     }
 }

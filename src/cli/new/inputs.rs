@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{InputFile, Origin, Reproducer};
+use crate::read::site::Language;
 use crate::source::{Place, Source, Spot};
 
 /// Copies for `inputs/`, so that later commands need nothing else.
@@ -18,7 +19,14 @@ impl Inputs {
             let hash = blake3::hash(&bytes).to_hex().to_string();
             list.push((InputFile { what: what.to_owned(), at, copy: format!("inputs/{copy}"), hash }, bytes));
         };
-        add("site", "site.txt", extent.place(), extent.source.bytes()[extent.span.range()].to_vec());
+        // The name tells the language when the copy is read again.
+        let copy = match Language::of(&extent.source) {
+            Language::Cpp => "site.txt",
+            Language::Jinja => "site.j2",
+            Language::Python => "site.py",
+            Language::Rust => "site.rs",
+        };
+        add("site", copy, extent.place(), extent.source.bytes()[extent.span.range()].to_vec());
         let signature = &reproducer.kernel.signature.text;
         if let Origin::Transcribed { at } = &signature.origin {
             add("header", "signature.txt", at.clone(), signature.value.clone().into_bytes());
