@@ -63,6 +63,9 @@ impl Reproducer {
     /// only to a header that uses one.
     pub fn assumed_launch(&self) -> Vec<(String, String)> {
         let launch = &self.launch;
+        if launch.kind.value.decides_its_launch() {
+            return Vec::new();
+        }
         let clusters =
             self.kernel.uses.iter().any(|used| used.value.contains("cluster") || used.value.contains("multicast"));
         let facts = [("launch.threads", &launch.threads), ("launch.shared_memory", &launch.shared_memory)].into_iter();

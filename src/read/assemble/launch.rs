@@ -36,7 +36,7 @@ pub(super) fn launch(
     let shared = match (facts.overrides.launch("shared_memory"), seen.shared_memory) {
         (Some((text, by)), _) => terms.given(text, by),
         (None, Some(seen)) => Ok(seen),
-        (None, None) => shared_memory(sources(), facts, terms),
+        (None, None) => shared_memory(sources(), facts, terms, kind.value),
     };
     let shared_memory = keep(shared);
     let workspace = keep(match (facts.overrides.launch("workspace"), sources().find_map(|r| r.workspace.as_ref())) {
@@ -140,6 +140,7 @@ fn shared_memory<'r>(
     sources: impl Iterator<Item = &'r LaunchRule>,
     facts: &Facts<'_>,
     terms: &Terms<'_>,
+    kind: LaunchKind,
 ) -> Result<Fact<u64>, Diagnostic> {
     for rule in sources {
         if let Some(expression) = terms.first(&rule.shared_memory)? {
@@ -148,6 +149,7 @@ fn shared_memory<'r>(
     }
     match &facts.dynamic_shared {
         None => Ok(Fact::assumed(0, "nothing says that it uses dynamic shared memory")),
+        Some(_) if kind.decides_its_launch() => Ok(Fact::assumed(0, "the kernel's own host code decides it")),
         Some(place) => {
             Err(Diagnostic::error("K-QUESTION", "how many bytes of dynamic shared memory is it launched with?")
                 .because(format!("{place} declares `extern __shared__`"))
