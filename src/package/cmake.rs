@@ -13,6 +13,9 @@ pub fn cmake(subject: &Subject<'_>) -> Vec<File> {
          # The flags are production's, in production's order; CMake adds neither an architecture nor a standard.\n\
          cmake_minimum_required(VERSION 3.18)\n\
          set(CMAKE_CUDA_ARCHITECTURES OFF)\n\
+         if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{{CUDACXX}} AND DEFINED ENV{{NVCC}})\n  \
+           set(CMAKE_CUDA_COMPILER $ENV{{NVCC}})\n\
+         endif()\n\
          project({name} LANGUAGES CXX CUDA)\n\
          enable_testing()\n\n\
          add_executable({name} {name}.cu)\n\
