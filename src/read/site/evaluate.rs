@@ -1,6 +1,6 @@
 //! The entry: one function of a site, evaluated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tree_sitter::Node;
@@ -36,6 +36,7 @@ pub fn evaluate(
     let (name, block) = match chosen {
         Some(function) => {
             interpreter.parameters = parameters(&document, function);
+            interpreter.constants = constants(&document, function);
             (function.name.clone(), function.body.unwrap_or(function.outer))
         }
         None => (String::new(), document.root()),
@@ -98,17 +99,32 @@ fn choose<'a, 't>(
     }
 }
 
+/// The parameters that are `const`.
+fn constants(document: &Document, function: &Function<'_>) -> BTreeSet<String> {
+    let is_constant =
+        |node: &Node<'_>| document.text(*node).split(|c: char| !c.is_alphanumeric()).any(|w| w == "const");
+    children(function.parameters)
+        .into_iter()
+        .filter(is_constant)
+        .filter_map(|node| parameter_name(document, node))
+        .collect()
+}
+
+fn parameter_name(document: &Document, node: Node<'_>) -> Option<String> {
+    let mut declarator = node.child_by_field_name("declarator");
+    while let Some(inner) = declarator.filter(|d| d.kind() != "identifier") {
+        declarator = inner.child_by_field_name("declarator").or_else(|| children(inner).first().copied());
+    }
+    declarator.map(|name| document.squeezed(name))
+}
+
 /// The parameters with their types, qualifiers and references left out.
 fn parameters(document: &Document, function: &Function<'_>) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for node in children(function.parameters) {
         let declared = node.child_by_field_name("type").map(|t| document.squeezed(t)).unwrap_or_default();
-        let mut declarator = node.child_by_field_name("declarator");
-        while let Some(inner) = declarator.filter(|d| d.kind() != "identifier") {
-            declarator = inner.child_by_field_name("declarator").or_else(|| children(inner).first().copied());
-        }
-        if let Some(name) = declarator {
-            out.insert(document.squeezed(name), declared.split_whitespace().collect());
+        if let Some(name) = parameter_name(document, node) {
+            out.insert(name, declared.split_whitespace().collect());
         }
     }
     out

@@ -1,6 +1,6 @@
 //! The interpreter's state, and how it answers for names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
 
@@ -25,6 +25,8 @@ pub struct Interpreter<'d> {
     pub scopes: Scopes,
     /// The function's parameters with their types.
     pub parameters: BTreeMap<String, String>,
+    /// Those that are `const`: no call changes them.
+    pub constants: BTreeSet<String>,
     /// What was given.
     pub leaves: Leaves,
     /// The emitters, by the name of their variable, in the order of first use.
@@ -55,6 +57,7 @@ impl<'d> Interpreter<'d> {
             document,
             scopes: Scopes::default(),
             parameters: BTreeMap::new(),
+            constants: BTreeSet::new(),
             leaves: Leaves::new(given),
             emitters: vec![],
             problems: vec![],

@@ -18,6 +18,10 @@ pub struct Leaves {
     pub unfit: Vec<Unfit>,
     /// Leaves that are read otherwise than their digits look: name, value, what it means, place.
     pub octal: Vec<(String, String, String, Spot)>,
+    /// Objects that a call which is not followed may have changed: name, and the call.
+    changed: Vec<(String, Spot)>,
+    /// Leaves that are taken though something before may have given them another value: name, and what that is.
+    pub stale: Vec<(String, Spot)>,
 }
 
 /// A leaf whose value cannot be taken.
@@ -46,6 +50,14 @@ impl Leaves {
     /// The name and the text given for `name`, which is used now.
     pub fn text(&mut self, name: &str, expr: Option<String>, at: &Spot) -> Option<(String, String)> {
         let (given_name, text) = self.given.get(&compact(name))?.clone();
+        let again = self.used.iter().find(|leaf| leaf.name == given_name).and_then(|leaf| leaf.expr.clone());
+        let other = again.zip(expr.clone()).is_some_and(|(before, now)| before != now);
+        let changed = self.changed.iter().find(|(object, _)| is_part(&compact(name), object)).map(|(_, by)| by.clone());
+        if let Some(by) = changed.or_else(|| other.then(|| at.clone()))
+            && !self.stale.iter().any(|(known, _)| *known == given_name)
+        {
+            self.stale.push((given_name.clone(), by));
+        }
         if !self.used.iter().any(|leaf| leaf.name == given_name) {
             let leaf = UsedLeaf { name: given_name.clone(), given: text.clone(), expr, at: at.clone() };
             self.used.push(leaf);
@@ -73,6 +85,11 @@ impl Leaves {
         Some(Evaluated { value, leaves: BTreeSet::from([given_name]) })
     }
 
+    /// From here on parts of `object` may hold other values than on entry.
+    pub fn may_change(&mut self, object: &str, by: &Spot) {
+        self.changed.push((compact(object), by.clone()));
+    }
+
     fn unfit(&mut self, name: &str, what: String, at: &Spot) {
         if !self.unfit.iter().any(|known| known.name == name) {
             self.unfit.push(Unfit { name: name.to_owned(), what, at: at.clone() });
@@ -88,6 +105,11 @@ impl Leaves {
     pub fn unused(&self) -> impl Iterator<Item = &str> {
         self.given.values().map(|(name, _)| name.as_str()).filter(|name| !self.used.iter().any(|u| u.name == *name))
     }
+}
+
+/// Whether `name` is a member or an element of `object`.
+fn is_part(name: &str, object: &str) -> bool {
+    name.strip_prefix(object).is_some_and(|rest| rest.starts_with(['.', '[']) || rest.starts_with("->"))
 }
 
 /// A name without blanks.

@@ -92,7 +92,12 @@ pub fn warnings(leaves: &Leaves, computed: &BTreeMap<String, Spot>) -> Diagnosti
             .at(at.clone(), "the site takes it here")
             .help(format!("write `--set {name}={plain}` for {plain}"))
     });
-    octal.chain(unused).collect()
+    let stale = leaves.stale.iter().map(|(name, by)| {
+        Diagnostic::warning("K-SITE-STALE", format!("`{name}` may not have the given value where the site prints it"))
+            .at(by.clone(), "this may change it, and is not followed")
+            .help(format!("check the emitted text, and give `--set {name}=…` as it is behind this place"))
+    });
+    octal.chain(stale).chain(unused).collect()
 }
 
 /// No function has the name that was given: the nearest ones, and all that there are.

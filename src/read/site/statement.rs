@@ -178,7 +178,22 @@ impl Interpreter<'_> {
             "call_expression" if self.emitted(node) => {}
             "binary_expression" if self.streamed(node) => {}
             _ => {
+                if node.kind() == "call_expression" {
+                    self.called(node);
+                }
                 self.opaque(node);
+            }
+        }
+    }
+
+    /// A call whose result nobody takes may change its object and its arguments.
+    fn called(&mut self, node: Node<'_>) {
+        let Some(callee) = Callee::of(self.document, node) else { return };
+        let objects = callee.receiver.into_iter().chain(callee.arguments.iter().copied());
+        for object in objects.filter(|object| object.kind() == "identifier") {
+            let name = self.document.squeezed(object);
+            if !self.constants.contains(&name) {
+                self.leaves.may_change(&name, &self.document.spot(node));
             }
         }
     }
@@ -245,6 +260,7 @@ impl Interpreter<'_> {
     /// An assignment to a parameter, a member or an element: what was given is its value on entry.
     fn outside_assigned(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str) {
         let name = compact(&self.document.squeezed(left));
+        self.leaves.may_change(&name, &self.document.spot(node));
         let outcome = if operator == "=" {
             self.value(right)
         } else {

@@ -292,3 +292,27 @@ fn what_was_given_is_the_value_on_entry() {
     let local = "int m = plan.m; int &r = m; r = 9;\nout.e(\"$\", m);";
     assert!(run(local, &c).unwrap_err().contains("can change"));
 }
+
+#[test]
+fn a_given_value_behind_what_may_change_it_is_told() {
+    let text = |head: &str, body: &str| format!("void make(Emitter &out, {head}) {{\n{body}\nout.e(\"$\", c.m);\n}}\n");
+    let codes = |head: &str, body: &str| -> Vec<String> {
+        let leaves = BTreeMap::from([("c.m".to_owned(), "4".to_owned())]);
+        let emission = evaluate(&Source::new("site.cc", text(head, body)), Some("make"), &leaves).unwrap();
+        assert_eq!(emission.text().trim_end(), "4", "{body}");
+        emission.warnings.iter().map(|d| d.code.to_string()).collect()
+    };
+    for body in ["c.normalize();", "fix(c);", "pad(1, c, 8);", "c = other;"] {
+        assert_eq!(codes("Config &c", body), ["K-SITE-STALE"], "{body}");
+    }
+    for body in ["", "log(c.m);", "int x = area(c);", "other.normalize();"] {
+        assert_eq!(codes("Config &c", body), Vec::<String>::new(), "{body}");
+    }
+    assert_eq!(codes("Config const &c", "fix(c);"), Vec::<String>::new());
+
+    let twice = "int m = plan.first();\nm = round_up(m, 8);\nout.e(\"$\", m);";
+    let emission = run(twice, &[("m", "4")]).unwrap();
+    assert!(emission.warnings.iter().any(|d| d.code == "K-SITE-STALE"), "{:?}", emission.warnings);
+    let looped = "int m = 0;\nfor (int i = 0; i < 2; ++i) { m = probe(); }\nout.e(\"$\", m);";
+    assert!(run(looped, &[("m", "4")]).unwrap().warnings.is_empty());
+}
