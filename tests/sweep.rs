@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use example::{krepro, reproducer};
+use example::{krepro, reproducer, shaped};
 use krepro::sys::{Finished, Machine, Request, System};
 use serde_json::Value;
 
@@ -45,6 +45,49 @@ fn cases_are_built_together_and_the_second_sweep_starts_no_compiler() {
     assert!(listed.success() && !listed.output.is_empty(), "{}", listed.all_text());
     let unknown = Machine.run(&Request::new(unit.as_str()).arguments(["--case", "shape.batch=9"])).unwrap();
     assert_eq!(unknown.ending, krepro::sys::Ending::Code(2));
+}
+
+#[test]
+fn what_a_sweep_would_lose_is_refused() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = reproducer(Utf8Path::from_path(temporary.path()).unwrap());
+    let record = folder.join("repro.toml");
+    let text = String::from_utf8(Machine.read(&record).unwrap()).unwrap();
+    let edited = text.replace("padding_zero = { value = false", "padding_zero = { value = true");
+    Machine.write(&record, edited.as_bytes()).unwrap();
+    let refused = krepro(&["sweep", folder.as_str(), "--vary", "shape.batch=1", "--build-only"]);
+    assert_eq!(refused.ending, krepro::sys::Ending::Code(2), "{}", refused.all_text());
+    assert!(refused.all_text().contains("the contract would be lost"), "{}", refused.all_text());
+    // Nor is a header looked for in vain without a word.
+    let gone = text.replace("/simt_linear.cuh\"", "/gone.cuh\"");
+    assert_ne!(gone, text);
+    Machine.write(&record, gone.as_bytes()).unwrap();
+    let refused = krepro(&["sweep", folder.as_str(), "--vary", "shape.batch=1", "--build-only"]);
+    assert_eq!(refused.ending, krepro::sys::Ending::Code(2), "{}", refused.all_text());
+    assert!(refused.all_text().contains("gone.cuh is not found from this folder"), "{}", refused.all_text());
+}
+
+#[test]
+fn a_failing_shape_is_shrunk_and_a_second_kernel_stands_beside_it() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let place = Utf8Path::from_path(temporary.path()).unwrap();
+    // The last 16 of k are left out: wrong at every shape.
+    let wrong = shaped(place, "wrong", [2, 2, 16], 2);
+    let right = shaped(place, "right", [2, 2, 16], 0);
+    let oracle = format!("kernel:{right}");
+    let run = ["run", wrong.as_str(), "--backend", "cpu", "--shrink", "--oracle", &oracle, "--json"];
+    let finished = krepro(&run);
+    assert_eq!(finished.ending, krepro::sys::Ending::Code(1), "{}", finished.all_text());
+    let answer = &serde_json::from_slice::<Value>(&finished.output).unwrap()["answer"];
+    let evidence = answer["evidence"].to_string();
+    assert!(evidence.contains("is right on all") && evidence.contains("this one differs from it"), "{evidence}");
+    assert_eq!(answer["details"]["shrunk"]["shape"], serde_json::json!([1, 1, 1]), "{answer:#}");
 }
 
 /// Lines of the journal by case.

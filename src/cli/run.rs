@@ -137,6 +137,10 @@ impl Run {
         let backend = self.backend.backend(session.system);
         if backend == Backend::Gpu {
             self.cpu.refuse_on_a_gpu()?;
+        } else if !self.sanitize.is_empty() {
+            let problem =
+                Diagnostic::error("K-RUN", "--sanitize needs a GPU").help("leave it out, or run where there is one");
+            return Err(Failure::cannot_test(problem));
         }
         let built = super::build::built(session, folder.path(), &reproducer, &self.tools)?;
         let start = run::Start {
@@ -170,9 +174,6 @@ impl Run {
         let answer = if self.sanitize.is_empty() {
             answer
         } else {
-            if backend != Backend::Gpu {
-                return Err(Failure::cannot_test(Diagnostic::error("K-RUN", "--sanitize needs a GPU")));
-            }
             let found = self.tools.find(session, &reproducer).ok().map(|found| found.1);
             let tried = run::Start { overall: tools::limit(ran.elapsed), ..start.clone() };
             tools::sanitized(session, &self.sanitize, found.as_ref(), &tried, &folder.file("build"), answer)?

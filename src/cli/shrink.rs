@@ -33,9 +33,8 @@ fn smaller(value: u64, tiles: &[u64]) -> Vec<u64> {
 }
 
 struct Search<'s, 'f> {
-    folder: &'s Folder,
+    again: new::Again<'s>,
     base: &'s Reproducer,
-    profile: Utf8PathBuf,
     place: Utf8PathBuf,
     fails: Fails<'f>,
     tried: Vec<Tried>,
@@ -43,7 +42,7 @@ struct Search<'s, 'f> {
 
 impl Search<'_, '_> {
     fn checked(&self, session: &Session<'_>, leaves: &Leaves) -> Option<Checked> {
-        new::again(session, self.folder, self.base, &self.profile, leaves).ok().and_then(Result::ok)
+        self.again.with(session, leaves).ok().and_then(Result::ok)
     }
 
     /// Whether the reproducer with these leaves fails; `false` also where it cannot be made, built or run.
@@ -106,10 +105,9 @@ pub(super) fn shrink(
     fails: Fails<'_>,
 ) -> Result<Shrunk, Failure> {
     let place = folder.file("shrink");
-    let profile = new::profile(session, base, &place)?;
     // What is missing for another instantiation is said once, and not as "passes".
-    drop(new::again(session, folder, base, &profile, &Leaves::new())?);
-    let mut search = Search { folder, base, profile, place, fails, tried: vec![] };
+    let again = new::Again::new(session, folder, base, &place)?;
+    let mut search = Search { again, base, place, fails, tried: vec![] };
     let mut best = Leaves::new();
     for _ in 0..2 {
         let mut moved = false;

@@ -142,11 +142,11 @@ impl Sweep {
         output: &Utf8Path,
         (before, basis): (&std::collections::BTreeMap<String, Record>, &str),
     ) -> Result<(Vec<Record>, Vec<Item>), Failure> {
-        let profile = new::profile(session, base, output)?;
+        let again = new::Again::new(session, folder, base, output)?;
         let (mut records, mut items) = (vec![], vec![]);
         for leaves in cases {
             let name = vary::name(leaves);
-            let checked = match new::again(session, folder, base, &profile, leaves)? {
+            let checked = match again.with(session, leaves)? {
                 Ok(checked) => checked,
                 Err(why) => {
                     records.push(refused_case(name, leaves, why));

@@ -32,6 +32,11 @@ const DEFECTS: &str = "
 /// A reproducer of `examples/simt_linear` with those defects, compiled without optimisation of the host half, which is most of the
 /// time.
 pub fn reproducer(folder: &Utf8Path) -> Utf8PathBuf {
+    shaped(folder, "repro", [16, 64, 64], 0)
+}
+
+/// The same in the folder `name`, of this batch, output and reduction, with a defect.
+pub fn shaped(folder: &Utf8Path, name: &str, [m, n, k]: [u64; 3], defect: u32) -> Utf8PathBuf {
     let example = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/simt_linear");
     let header = String::from_utf8(Machine.read(&example.join("simt_linear.cuh")).unwrap()).unwrap();
     let place = header.find("  constexpr int kInputStride").unwrap();
@@ -41,7 +46,7 @@ pub fn reproducer(folder: &Utf8Path) -> Utf8PathBuf {
     let line =
         format!("nvcc -std=c++17 -DNDEBUG -I{folder} -gencode arch=compute_90a,code=sm_90a -shared -o x.so x.cu\n");
     Machine.write(&log, line.as_bytes()).unwrap();
-    let out = folder.join("repro");
+    let out = folder.join(name);
     let finished = krepro(&[
         "new",
         "--kernel",
@@ -50,10 +55,10 @@ pub fn reproducer(folder: &Utf8Path) -> Utf8PathBuf {
         &format!("{example}/site.cc:emit_simt_linear"),
         "--scaffold",
         &format!("{example}/scaffold.toml"),
-        "--set=shape.batch=16",
-        "--set=shape.out_features=64",
-        "--set=shape.in_features=64",
-        "--set=defect=0",
+        &format!("--set=shape.batch={m}"),
+        &format!("--set=shape.out_features={n}"),
+        &format!("--set=shape.in_features={k}"),
+        &format!("--set=defect={defect}"),
         "--log",
         log.as_str(),
         "-o",

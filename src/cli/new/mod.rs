@@ -30,7 +30,7 @@ use crate::store::Folder;
 use crate::sys;
 use crate::toolchain;
 
-pub use again::{again, profile};
+pub use again::Again;
 use evidence::Evidence;
 use fill::FillCode;
 use named::Named;

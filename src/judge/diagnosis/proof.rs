@@ -29,19 +29,8 @@ fn scaled(size: Size, scales: &[f64]) -> Size {
 
 /// Size of rows of `depth` values as the multiplier sees them; a row that is not finite needs no proof.
 pub(super) fn seen(values: &[f64], depth: usize) -> Size {
-    let mut size = Size { unit: i32::MAX / 4, largest: 0.0, row: 0.0, count: 0 };
-    for row in values.chunks(depth.max(1)).filter(|row| row.iter().all(|x| x.is_finite())) {
-        let (mut sum, mut count) = (0.0, 0);
-        for x in row.iter().filter(|x| **x != 0.0) {
-            size.unit = size.unit.min(lowest_bit(*x));
-            size.largest = size.largest.max(x.abs());
-            sum += x.abs();
-            count += 1;
-        }
-        size.row = size.row.max(sum);
-        size.count = size.count.max(count);
-    }
-    size
+    let finite = values.chunks(depth.max(1)).filter(|row| row.iter().all(|x| x.is_finite()));
+    Size::of(finite.map(|row| row.iter().copied()))
 }
 
 fn sum_bound(a: &Size, b: &Size) -> f64 {

@@ -52,6 +52,26 @@ pub struct Size {
     pub count: usize,
 }
 
+impl Size {
+    /// Of rows of values.
+    pub fn of<R: Iterator<Item = f64>>(rows: impl Iterator<Item = R>) -> Self {
+        // A quarter of the range: units are added.
+        let mut size = Size { unit: i32::MAX / 4, largest: 0.0, row: 0.0, count: 0 };
+        for row in rows {
+            let (mut sum, mut count) = (0.0, 0);
+            for x in row.filter(|x| *x != 0.0) {
+                size.unit = size.unit.min(lowest_bit(x));
+                size.largest = size.largest.max(x.abs());
+                sum += x.abs();
+                count += 1;
+            }
+            size.row = size.row.max(sum);
+            size.count = size.count.max(count);
+        }
+        size
+    }
+}
+
 /// Exponent of the lowest set bit of a finite value that is not zero.
 pub fn lowest_bit(x: f64) -> i32 {
     let bits = x.to_bits();
@@ -180,21 +200,7 @@ impl Values {
                 let largest = first.abs().max((first + base - 1).abs()) as f64;
                 Size { unit: 0, largest, row: largest * k as f64, count: k }
             }
-            Form::Dense(values) => {
-                let mut size = Size { unit: i32::MAX, largest: 0.0, row: 0.0, count: 0 };
-                for row in values.chunks(k.max(1)) {
-                    let (mut sum, mut count) = (0.0, 0);
-                    for x in row.iter().map(|x| f64::from(*x)).filter(|x| *x != 0.0) {
-                        size.unit = size.unit.min(lowest_bit(x));
-                        size.largest = size.largest.max(x.abs());
-                        sum += x.abs();
-                        count += 1;
-                    }
-                    size.row = size.row.max(sum);
-                    size.count = size.count.max(count);
-                }
-                size
-            }
+            Form::Dense(values) => Size::of(values.chunks(k.max(1)).map(|row| row.iter().map(|x| f64::from(*x)))),
         }
     }
 

@@ -89,6 +89,18 @@ pub fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
 }
 
+/// Whether something within `node`, itself included, holds.
+pub fn any(node: Node<'_>, mut holds: impl FnMut(Node<'_>) -> bool) -> bool {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        if holds(node) {
+            return true;
+        }
+        open.extend(children(node));
+    }
+    false
+}
+
 /// The named children of a field, comments left out.
 pub fn fields<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();

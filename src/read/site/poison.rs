@@ -6,7 +6,7 @@ use super::interpreter::Interpreter;
 use super::leaves::compact;
 use super::scope::State;
 use crate::read::cxx::callee::Callee;
-use crate::read::cxx::document::{Document, children};
+use crate::read::cxx::document::{Document, any, children};
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
 
 /// Methods and functions that emit a line.
@@ -44,17 +44,6 @@ pub fn prints(document: &Document, node: Node<'_>) -> bool {
 /// Whether something within leaves the function.
 pub fn returns(node: Node<'_>) -> bool {
     any(node, |inner| inner.kind() == "return_statement")
-}
-
-fn any(node: Node<'_>, mut holds: impl FnMut(Node<'_>) -> bool) -> bool {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        if holds(node) {
-            return true;
-        }
-        open.extend(children(node));
-    }
-    false
 }
 
 /// Makes every local that may be assigned within `node` unknown, or the leaf given for it; `why` replaces the reason.

@@ -97,7 +97,7 @@ impl<'d> Machine<'d> {
         if self.state.frames.len() > DEEPEST || function.decorated && !function.class.is_empty() {
             return Err(self.refused(node, &format!("this call of `{named}`")));
         }
-        if super::change::within(function.body, |n| matches!(n.kind(), "yield"))
+        if crate::read::cxx::document::any(function.body, |n| matches!(n.kind(), "yield"))
             || self.script.text(function.node).starts_with("async")
         {
             return Err(self.refused(node, &format!("`{named}`, which yields,")));

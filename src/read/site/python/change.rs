@@ -4,25 +4,13 @@ use tree_sitter::Node;
 
 use super::machine::{Machine, Miss, Slot};
 use super::value::{Object, Py, Traced};
-use crate::read::cxx::document::children;
+use crate::read::cxx::document::{any, children};
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
-
-/// Whether something within holds.
-pub fn within(node: Node<'_>, mut holds: impl FnMut(Node<'_>) -> bool) -> bool {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        if holds(node) {
-            return true;
-        }
-        open.extend(children(node));
-    }
-    false
-}
 
 impl Machine<'_> {
     /// Whether what a statement does shows in the text beyond the names it assigns: it returns, jumps or writes.
     pub fn matters(&self, node: Node<'_>) -> bool {
-        within(node, |inner| match inner.kind() {
+        any(node, |inner| match inner.kind() {
             "return_statement" | "break_statement" | "continue_statement" | "yield" => true,
             "global_statement" | "nonlocal_statement" => true,
             "call" => inner.child_by_field_name("function").is_some_and(|function| {
@@ -35,7 +23,7 @@ impl Machine<'_> {
 
     /// Whether a text is formatted or written within.
     pub fn formats(&self, node: Node<'_>) -> bool {
-        within(node, |inner| match inner.kind() {
+        any(node, |inner| match inner.kind() {
             "interpolation" => true,
             "call" => inner.child_by_field_name("function").is_some_and(|function| {
                 let name = self.script.squeezed(function);

@@ -138,7 +138,7 @@ fn run(machine: &mut Machine<'_>, function: &Function<'_>) {
 fn constants(machine: &mut Machine<'_>) {
     let root = machine.script.root();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    change::within(root, |node| {
+    crate::read::cxx::document::any(root, |node| {
         let module = module_level(node);
         if matches!(node.kind(), "assignment" | "augmented_assignment" | "for_statement") && module {
             for name in assigned_names(machine.script, node) {

@@ -165,7 +165,7 @@ impl Machine<'_> {
             return outcome;
         }
         let outcome = self.value(node);
-        if super::change::within(node, |n| n.kind() == "named_expression") {
+        if crate::read::cxx::document::any(node, |n| n.kind() == "named_expression") {
             self.touch_within(node, None);
         }
         outcome
