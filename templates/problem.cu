@@ -26,7 +26,7 @@
     operands, <@ operands | length @>,
     <$ if steps $>epilogue, <@ steps | length @><$ else $>nullptr, 0<$ endif $>,
     <$ if descriptors $>descriptors, <@ descriptors | length @><$ else $>nullptr, 0<$ endif $>,
-    {{<@ grid | verbatim @>}, <@ threads @>, {<@ cluster | verbatim @>}, <@ shared_memory @>, <@ workspace @>, <@ workspace_fill @>},
+    {{<@ grid | verbatim @>}, {<@ block | verbatim @>}, {<@ cluster | verbatim @>}, <@ shared_memory @>, <@ workspace @>, <@ workspace_fill @>},
 };
 
 // ---- one launch --------------------------------------------------------------------------------------------------------

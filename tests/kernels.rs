@@ -125,6 +125,56 @@ fn on_two_threads<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -
     done.into_iter().map(|(_, result)| result).collect()
 }
 
+/// No scaffold, no emitter: a launch in host code, and the rest said on the command line.
+#[test]
+fn a_kernel_with_scalars_by_value_and_a_block_in_two_dimensions_is_run_as_it_is_launched() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let from = sources().join("blas_simt");
+    for name in ["kernel.cuh", "call.cu"] {
+        fs_err::copy(from.join(name), folder.path().join(name)).unwrap();
+    }
+    let contract = [
+        "m=70",
+        "n=40",
+        "k=96",
+        "a=a",
+        "b=b",
+        "out=out",
+        "residual=c",
+        "alpha=alpha",
+        "beta=beta",
+        "a.leading_dimension=104",
+        "a.major=k",
+        "b.leading_dimension=96",
+        "b.major=k",
+        "out.leading_dimension=40",
+        "residual.leading_dimension=40",
+        "residual.major=k",
+        "accumulator=f32_simt",
+        "output=out",
+        "epilogue=multiply alpha, add residual times beta, relu, round f16",
+    ];
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let made = path("repro");
+    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .args(["new", "--kernel", &format!("{}:blas_linear", path("kernel.cuh")), "--site", &path("call.cu")])
+        .args(["--log", &sources().join("jit.log").display().to_string()])
+        .args(["--map", &format!("/srv/engine/kernels={}", folder.path().display()), "--launch", "shared_memory=0"])
+        .args(contract.iter().flat_map(|text| ["--contract", text]))
+        .args(["-o", &made])
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let unit = fs_err::read_to_string(Path::new(&made).join("blas_linear.cu")).unwrap();
+    assert!(unit.contains("{{3, 9, 1}, {16, 8, 1}, {1, 1, 1}"), "{unit}");
+    assert!(unit.contains("buffers.value(\"alpha\"), buffers.address(\"a\"), 104, "), "{unit}");
+    let (exit, report) = run(Path::new(&made));
+    assert_eq!(exit, 0, "{report:#}");
+}
+
 #[test]
 fn correct_kernels_of_every_type_pass_every_rung() {
     if common::toolchain().is_none() {

@@ -1,105 +1,9 @@
 //! `krepro new` on the examples, and on everything that can be wrong.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+#[path = "new/line.rs"]
+mod line;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn krepro(arguments: &[String]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_krepro")).current_dir(root()).args(arguments).output().expect("krepro starts")
-}
-
-/// A good command line for an example, to be spoiled.
-struct New {
-    options: Vec<(String, String)>,
-    _folder: tempfile::TempDir,
-    output: PathBuf,
-}
-
-impl New {
-    fn simt() -> Self {
-        Self::of(
-            "simt_linear",
-            "simt_linear.cuh:linear_kernel",
-            "site.cc:emit_simt_linear",
-            &["batch_size=16", "output_size=1024", "reduction_size=6144", "defect=0"],
-        )
-    }
-
-    fn sm90() -> Self {
-        let leaves = [
-            "batch_size=16",
-            "output_size=1024",
-            "reduction_size=6144",
-            "output_stride=1024",
-            "with_residual=false",
-            "defect=0",
-        ];
-        Self::of("linear_sm90", "linear_sm90.cuh:linear_task", "site.cc:register_linear_sm90", &leaves)
-    }
-
-    fn of(example: &str, kernel: &str, site: &str, leaves: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let output = folder.path().join("repro");
-        let file = |name: &str| format!("examples/{example}/{name}");
-        let mut options = vec![
-            ("--kernel".to_owned(), file(kernel)),
-            ("--site".to_owned(), file(site)),
-            ("--log".to_owned(), file("jit.log")),
-            ("--scaffold".to_owned(), file("scaffold.toml")),
-        ];
-        options.extend(leaves.iter().map(|leaf| ("--set".to_owned(), (*leaf).to_owned())));
-        New { options, _folder: folder, output }
-    }
-
-    fn with(mut self, option: &str, value: &str) -> Self {
-        self.options.retain(|(name, _)| name != option);
-        self.also(option, value)
-    }
-
-    fn also(mut self, option: &str, value: &str) -> Self {
-        self.options.push((option.to_owned(), value.to_owned()));
-        self
-    }
-
-    fn without(mut self, option: &str, prefix: &str) -> Self {
-        self.options.retain(|(name, value)| name != option || !value.starts_with(prefix));
-        self
-    }
-
-    fn run(&self) -> Output {
-        let mut words = vec!["new".to_owned(), "-o".to_owned(), self.output.display().to_string()];
-        words.extend(self.options.iter().flat_map(|(name, value)| [name.clone(), value.clone()]));
-        krepro(&words)
-    }
-
-    /// Exit 2, these words in the message, and nothing written.
-    fn refused(&self, words: &[&str]) {
-        let output = self.run();
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        for word in words {
-            assert!(text.contains(word), "`{word}` is not in:\n{text}");
-        }
-        assert!(!self.output.exists(), "something was written");
-    }
-
-    fn made(&self) -> String {
-        let output = self.run();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stderr).expect("text")
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.output.join(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.output.join(name)).expect("a file")
-    }
-}
+use line::{New, krepro, root};
 
 #[test]
 fn the_simt_example_becomes_a_reproducer_with_every_value_placed() {
@@ -256,6 +160,8 @@ fn what_the_plain_scaffold_cannot_know_is_asked_not_guessed() {
     New::simt().with("--scaffold", "plain").refused(&[
         "how large is `m`",
         "--contract m=EXPR",
+        "which parameter is `a`",
+        "which parameter is `out`",
         "how large is the grid",
         "--launch grid=X,Y,Z",
     ]);
@@ -264,6 +170,16 @@ fn what_the_plain_scaffold_cannot_know_is_asked_not_guessed() {
 #[test]
 fn an_option_that_nothing_asks_is_an_error() {
     New::simt().also("--contract", "mm=16").refused(&["--contract mm"]);
+    New::simt().also("--launch", "threads=8,8,1,1").refused(&["names 4 extents"]);
+}
+
+#[test]
+fn what_an_earlier_error_kept_from_being_asked_is_not_called_unasked() {
+    let new =
+        New::simt().with("--scaffold", "plain").also("--contract", "a=input").also("--scalar", "output_stride=1024");
+    let text = String::from_utf8_lossy(&new.run().stderr).into_owned();
+    assert!(text.contains("how large is `m`") && text.contains("which parameter is `b`"), "{text}");
+    assert!(!text.contains("K-OPTION") && !text.contains("which parameter is `a`"), "{text}");
 }
 
 #[test]
@@ -503,6 +419,42 @@ fn the_launch_of_a_generated_text_is_read_from_it() {
     let record = new.read("repro.toml");
     assert!(record.contains("host.cu:3:") && record.contains("expr = \"dim3(16, 1)\""), "{record}");
     assert!(record.contains("most_threads = { value = 256"), "{record}");
+}
+
+#[test]
+fn a_block_keeps_its_extents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "void call() {{\n  dim3 block{{32, 4, 2}};\n  {INSTANCE}<<<dim3(16), block>>>(a, b, c, d, 1024);\n}}\n"
+    );
+    let printed = with_site(&folder, "host.cu", &text);
+    let given = New::simt().also("--launch", "threads=32,4,2");
+    for new in [printed, given] {
+        new.made();
+        assert!(
+            new.read("linear_kernel.cu").contains("{16, 1, 1}, {32, 4, 2}, {1, 1, 1}"),
+            "{}",
+            new.read("linear_kernel.cu")
+        );
+        let record = new.read("repro.toml");
+        assert!(record.contains("threads = [\n  { value = 32, "), "{record}");
+    }
+}
+
+#[test]
+fn threads_that_only_the_launch_bounds_tell_are_assumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let new = with_site(
+        &folder,
+        "host.cu",
+        &format!("void call() {{ {INSTANCE}<<<dim3(16), threads>>>(a, b, c, d, 1024); }}\n"),
+    );
+    let words = ["m=16", "n=1024", "k=6144", "a=input", "b=weight", "bias=bias", "out=output"];
+    let new = words.iter().fold(new.with("--scaffold", "plain"), |new, word| new.also("--contract", word));
+    let new = new.also("--scalar", "output_stride=1024");
+    new.made();
+    let record = new.read("repro.toml");
+    assert!(record.contains("\nthreads = { value = 256, from = \"assumed\""), "{record}");
 }
 
 const FILL: &str = "void fill(CUtensorMap *map, Task const &task, Tensor const &t, size_t id) {

@@ -168,7 +168,7 @@ fn tilelang_s_host_half_gives_launch_and_descriptors() {
         "{Role::b, Element::f16, 48, 128, 48, Major::mn, false, false, false},",
         "{Role::out, Element::f16, 32, 48, 48, Major::k, false, false, false},",
         "{48, 128}, {96}, {16, 32}, {1, 1},",
-        "{{3, 2, 1}, 128, {1, 1, 1}, 2048, 0, 0},",
+        "{{3, 2, 1}, {128, 1, 1}, {1, 1, 1}, 2048, 0, 0},",
     ] {
         assert!(unit.lines().any(|found| found.trim() == line), "{line}\n{unit}");
     }

@@ -76,11 +76,12 @@ struct Descriptor {
 
 struct LaunchShape {
   unsigned grid[3];
-  unsigned threads;
+  unsigned block[3];
   unsigned cluster[3];
   std::uint64_t shared_memory;
   std::uint64_t workspace;
   unsigned char workspace_fill;
+  unsigned threads() const { return block[0] * block[1] * block[2]; }
 };
 
 // out[m, n] = epilogue(sum over k of a[m, k] * b[n, k])

@@ -39,8 +39,11 @@ class Buffers {
   // The same descriptor in global memory.
   CUtensorMap* map_on_device(const char* name) const { return at(device_maps, name); }
   void* workspace() const { return at(addresses, "workspace"); }
+  // The value of an operand of one element in this launch, for a parameter that takes it by value.
+  double value(const char* role) const { return at(values, role); }
 
   std::map<std::string, void*> addresses;
+  std::map<std::string, double> values;
   std::map<std::string, CUtensorMap> maps;
   std::map<std::string, CUtensorMap*> device_maps;
 
@@ -80,7 +83,7 @@ void launch_function(const void* function, const LaunchShape& shape, Arguments&&
   cudaLaunchConfig_t config = {};
   cudaLaunchAttribute attributes[1] = {};
   config.gridDim = dim3(shape.grid[0], shape.grid[1], shape.grid[2]);
-  config.blockDim = dim3(shape.threads, 1, 1);
+  config.blockDim = dim3(shape.block[0], shape.block[1], shape.block[2]);
   config.dynamicSmemBytes = shape.shared_memory;
   if (blocks != 1) {
     attributes[0].id = cudaLaunchAttributeClusterDimension;

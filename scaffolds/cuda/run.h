@@ -31,7 +31,7 @@ class Run {
       report_.cuda_error(now_, bad);
       return report_.end(1);
     } catch (const Hang&) {
-      report_.hang(now_, options_.deadline, backtrace(20, problem_.launch.threads), debugger_command());
+      report_.hang(now_, options_.deadline, backtrace(20, problem_.launch.threads()), debugger_command());
       report_.end(4);
       _exit(4);
     }

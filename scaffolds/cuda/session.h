@@ -70,6 +70,7 @@ class Session {
       if (fill.kind == FillKind::file) raw = fill.path.empty() ? real_[i] : read_codes(*inputs_[i], fill.path);
       fill_input(tensors_[i].image, values_[role], *inputs_[i], fill, raw, probe.poison);
       tensors_[i].upload();
+      if (values_[role].size() == 1) buffers_.values[role_name(role)] = static_cast<double>(values_[role][0]);
       fills_[i] = fill;
       filled_[i] = true;
     }

@@ -76,9 +76,10 @@ fn missing(feature: &str, origin: &Origin, names: &[&str], what: &str) -> Findin
 }
 
 fn budget(reproducer: &Reproducer, registers: u32, out: &mut Findings) {
-    let threads = &reproducer.launch.threads;
+    let block = &reproducer.launch.threads;
+    let threads = block.threads();
     let each = up(u64::from(registers), 8);
-    let all = each.saturating_mul(threads.value);
+    let all = each.saturating_mul(threads);
     if all <= REGISTERS_OF_A_BLOCK || each == 0 {
         return;
     }
@@ -87,17 +88,15 @@ fn budget(reproducer: &Reproducer, registers: u32, out: &mut Findings) {
             "K-S22",
             Weight::Refuse,
             format!(
-                "{registers} registers (rounded up to {each}) x {} threads = {all}; a block has {REGISTERS_OF_A_BLOCK}",
-                threads.value
+                "{registers} registers (rounded up to {each}) x {threads} threads = {all}; a block has {REGISTERS_OF_A_BLOCK}",
             ),
         )
-        .of("threads", &threads.origin)
+        .of("threads", block.origin())
         .then("the launch returns error 701 (too many resources requested for launch)")
         .help(format!("at most {} threads", down(REGISTERS_OF_A_BLOCK / each, 32)))
         .help(format!(
-            "__launch_bounds__({}, 1) makes ptxas stay within {} registers",
-            threads.value,
-            down(REGISTERS_OF_A_BLOCK / threads.value.max(1), 8)
+            "__launch_bounds__({threads}, 1) makes ptxas stay within {} registers",
+            down(REGISTERS_OF_A_BLOCK / threads.max(1), 8)
         )),
     );
 }
@@ -112,7 +111,7 @@ mod tests {
 
     fn run(threads: u64, registers: u32, uses: &[&str], mnemonics: &[&str]) -> Findings {
         let mut reproducer: Reproducer = toml::from_str(include_str!("../../tests/checks/base.toml")).unwrap();
-        reproducer.launch.threads.value = threads;
+        reproducer.launch.threads.extents[0].value = threads;
         let at = Place { file: "k.cuh".into(), line: 1, column: 1 };
         reproducer.kernel.uses = uses.iter().map(|u| Fact::transcribed((*u).to_owned(), at.clone())).collect();
         let instructions: BTreeMap<String, u64> = mnemonics.iter().map(|m| ((*m).to_owned(), 1)).collect();

@@ -48,7 +48,7 @@ fn value(instruction: &DeviceInstruction, index: usize) -> Option<u64> {
 
 /// Identifiers and thread counts of `bar` and `barrier`.
 fn named_barriers(reproducer: &Reproducer, code: &DeviceCode, out: &mut Findings) {
-    let threads = reproducer.launch.threads.value;
+    let threads = reproducer.launch.threads.threads();
     // Identifier: its waits and its arrivals with a count.
     let mut users: BTreeMap<u64, Vec<(&DeviceInstruction, u64)>> = BTreeMap::new();
     for instruction in code.of(&["bar.", "barrier."]) {
@@ -89,7 +89,7 @@ fn named_barriers(reproducer: &Reproducer, code: &DeviceCode, out: &mut Findings
                     format!("named barrier {id} waits for {count} threads, and the block has {threads}"),
                 )
                 .of("barrier", &origin(instruction))
-                .of("threads", &reproducer.launch.threads.origin)
+                .of("threads", reproducer.launch.threads.origin())
                 .then("hangs unless some warps arrive more than once")
                 .help(format!("{threads} threads, or a block of {count}")),
             );

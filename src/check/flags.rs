@@ -132,7 +132,7 @@ fn register_budget(reproducer: &Reproducer, out: &mut Findings) {
                     "note C7508: setmaxnreg is ignored, so another kernel is built: other registers, and a hang by register \
                      budget disappears",
                 )
-                .help(format!("__launch_bounds__({}, 1)", reproducer.launch.threads.value)),
+                .help(format!("__launch_bounds__({}, 1)", reproducer.launch.threads.threads())),
         );
     }
 }

@@ -21,44 +21,40 @@ pub(super) fn check(reproducer: &Reproducer, context: &Context<'_>, targets: &[T
 }
 
 fn threads(reproducer: &Reproducer, out: &mut Findings) {
-    let threads = &reproducer.launch.threads;
-    if threads.value == 0 || threads.value > MOST_THREADS {
+    let block = &reproducer.launch.threads;
+    let threads = block.threads();
+    if threads == 0 || threads > MOST_THREADS {
         out.push(
-            Finding::new("K-S22", Weight::Refuse, format!("a block of {} threads; legal is 1 to {MOST_THREADS}", threads.value))
-                .of("threads", &threads.origin)
+            Finding::new("K-S22", Weight::Refuse, format!("a block of {} threads; legal is 1 to {MOST_THREADS}", threads))
+                .of("threads", block.origin())
                 .then("the launch returns error 9 (invalid configuration); ptxas accepts __launch_bounds__ above 1024 silently")
-                .help(format!("the nearest legal value is {}", threads.value.clamp(32, MOST_THREADS))),
+                .help(format!("the nearest legal value is {}", threads.clamp(32, MOST_THREADS))),
         );
-    } else if !threads.value.is_multiple_of(32) {
+    } else if !threads.is_multiple_of(32) {
         out.push(
-            Finding::new(
-                "K-S22",
-                Weight::Note,
-                format!("a block of {} threads is no whole number of warps", threads.value),
-            )
-            .of("threads", &threads.origin)
-            .then("the last warp is incomplete: warp-wide and warpgroup-wide instructions in it are undefined")
-            .help(format!(
-                "nearest whole warps: {} and {}",
-                down(threads.value, 32),
-                up(threads.value, 32)
-            )),
+            Finding::new("K-S22", Weight::Note, format!("a block of {} threads is no whole number of warps", threads))
+                .of("threads", block.origin())
+                .then("the last warp is incomplete: warp-wide and warpgroup-wide instructions in it are undefined")
+                .help(match down(threads, 32) {
+                    0 => "the nearest whole warp: 32".to_owned(),
+                    fewer => format!("nearest whole warps: {fewer} and {}", up(threads, 32)),
+                }),
         );
     }
     let bounds = reproducer.launch.launch_bounds.as_ref().or(reproducer.kernel.signature.launch_bounds.as_ref());
     if let Some(bounds) = bounds {
         let evaluated = reproducer.launch.most_threads.as_ref().map(|most| most.value);
         match evaluated.or_else(|| bounds.value.split(',').next()?.trim().parse().ok()) {
-            Some(most) if threads.value > most => out.push(
+            Some(most) if threads > most => out.push(
                 Finding::new(
                     "K-S22",
                     Weight::Refuse,
                     format!(
                         "a block of {} threads, and the kernel is bound to {most} (`__launch_bounds__({})`)",
-                        threads.value, bounds.value
+                        threads, bounds.value
                     ),
                 )
-                .of("threads", &threads.origin)
+                .of("threads", block.origin())
                 .of("launch bounds", &bounds.origin)
                 .then("the launch returns an error: the kernel was compiled for fewer threads")
                 .help(format!("the nearest legal value is {most}")),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Fact;
+use super::{Block, Fact};
 
 /// What kind of thing is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Launch {
     /// What is launched.
     pub kind: Fact<LaunchKind>,
     /// Threads of a block.
-    pub threads: Fact<u64>,
+    pub threads: Block,
     /// Blocks in x, y, z.
     pub grid: [Fact<u64>; 3],
     /// CTAs of a cluster in x, y, z.

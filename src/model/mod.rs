@@ -5,6 +5,7 @@
 mod arch;
 mod architecture;
 mod awaited;
+mod block;
 mod build_line;
 mod checked;
 mod claim;
@@ -36,6 +37,7 @@ mod verdict;
 pub use arch::ArchLimits;
 pub use architecture::{Architecture, Needs};
 pub use awaited::Awaited;
+pub use block::Block;
 pub use build_line::{Addition, BuildLine, LINK_FOLDER, Replacement, STUB_FOLDER};
 pub use checked::Checked;
 pub use claim::Claim;

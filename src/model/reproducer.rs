@@ -68,7 +68,8 @@ impl Reproducer {
         }
         let clusters =
             self.kernel.uses.iter().any(|used| used.value.contains("cluster") || used.value.contains("multicast"));
-        let facts = [("launch.threads", &launch.threads), ("launch.shared_memory", &launch.shared_memory)].into_iter();
+        let facts = [("launch.threads", &launch.threads.extents[0]), ("launch.shared_memory", &launch.shared_memory)]
+            .into_iter();
         let grid = launch.grid.iter().map(|fact| ("launch.grid", fact));
         let cluster = launch.cluster.iter().filter(|_| clusters).map(|fact| ("launch.cluster", fact));
         let mut list: Vec<(String, String)> = Vec::new();

@@ -115,7 +115,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("padding_zero", word(contract.padding_zero.value));
     context.insert("grid", &list(launch.grid.iter().map(|f| f.value)));
     context.insert("cluster", &list(launch.cluster.iter().map(|f| f.value)));
-    context.insert("threads", &launch.threads.value);
+    context.insert("block", &list(launch.threads.extents.iter().map(|f| f.value)));
     context.insert("shared_memory", &launch.shared_memory.value);
     context.insert("workspace", &launch.workspace.value);
     context.insert("workspace_fill", &launch.workspace_fill.value);

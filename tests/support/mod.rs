@@ -56,7 +56,7 @@ pub fn compile(arguments: &[&str], include: &Path) -> CompileCommand {
 fn launch(kind: LaunchKind, threads: u64, grid: [u64; 3], shared: u64) -> Launch {
     Launch {
         kind: read(kind),
-        threads: read(threads),
+        threads: krepro::model::Block::along_x(read(threads)),
         grid: grid.map(read),
         cluster: [1, 1, 1].map(read),
         shared_memory: read(shared),

@@ -1,7 +1,7 @@
 //! The contract of one instantiation.
 
 use super::Facts;
-use super::operand::operands;
+use super::operand::{operands, unanswered};
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, Origin, OutputRole, Role, Tile};
@@ -36,7 +36,10 @@ pub(super) fn contract(
     let m = extent("m", |r| r.m.as_ref());
     let n = extent("n", |r| r.n.as_ref());
     let k = extent("k", |r| r.k.as_ref());
-    let (m, n, k) = (m?, n?, k?);
+    let (Some(m), Some(n), Some(k)) = (m, n, k) else {
+        problems.append(unanswered(rule, facts));
+        return None;
+    };
     for (name, fact) in [("m", &m), ("n", &n), ("k", &k)] {
         terms.bind(format!("contract::{name}"), fact);
     }
@@ -78,14 +81,25 @@ fn rule_place(rule: Option<&KernelRule>, facts: &Facts<'_>, terms: &Terms<'_>) -
 
 fn question_extent(key: &str, facts: &Facts<'_>) -> Diagnostic {
     let parameters: Vec<_> = facts.signature.template_parameters.iter().map(|p| p.name.as_str()).collect();
+    let numbers: Vec<_> =
+        facts.signature.parameters.iter().filter(|p| !p.declared.contains('*')).map(|p| p.name.as_str()).collect();
+    let named =
+        |what: &str, names: &[&str]| (!names.is_empty()).then(|| format!("the {what}parameters {}", names.join(", ")));
+    let known: Vec<_> = [named("template ", &parameters), named("", &numbers)].into_iter().flatten().collect();
     let meaning = match key {
         "m" => "rows of the output",
         "n" => "columns of the output",
         _ => "length of the reduction",
     };
-    Diagnostic::error("K-QUESTION", format!("how large is `{key}`, the {meaning}?"))
-        .because(format!("the signature has the template parameters {}", parameters.join(", ")))
-        .help(format!("--contract {key}=EXPR, a number or an expression over those parameters"))
+    let question = Diagnostic::error("K-QUESTION", format!("how large is `{key}`, the {meaning}?"));
+    let question = match &known[..] {
+        [] => question,
+        known => question.because(format!("the signature has {}", known.join(" and "))),
+    };
+    question.help(match &parameters[..] {
+        [] => format!("--contract {key}=NUMBER"),
+        _ => format!("--contract {key}=EXPR, a number or an expression over the template parameters"),
+    })
 }
 
 fn accumulator(

@@ -1,10 +1,28 @@
 //! The C++ around the instantiation.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Facts;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Contract, DescriptorPair, HarnessText, Launch, LaunchKind, Parameter};
+use crate::model::{Contract, DescriptorPair, HarnessText, Launch, LaunchKind, Parameter, Role};
 use crate::read::manifest::{KernelRule, Slot};
+
+/// A C++ literal of a number, a truth value or a null pointer: passed as it stands.
+static LITERAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let real =
+        r"(?:[0-9]{1,19}\.[0-9]{0,19}|\.[0-9]{1,19})(?:[eE][-+]?[0-9]{1,3})?[fF]?|[0-9]{1,19}[eE][-+]?[0-9]{1,3}[fF]?";
+    Regex::new(&format!(
+        r"^(?:-?(?:[0-9]{{1,19}}[uUlL]{{0,3}}|0[xX][0-9a-fA-F]{{1,16}}[uUlL]{{0,3}}|{real})|true|false|nullptr)$"
+    ))
+    .ok()
+});
+
+fn literal(text: &str) -> Option<String> {
+    LITERAL.as_ref()?.is_match(text).then(|| text.to_owned())
+}
 
 pub(super) fn harness(
     rule: Option<&KernelRule>,
@@ -140,7 +158,10 @@ fn argument(
         return Ok(text.clone());
     }
     if let Some(operand) = contract.operands.iter().find(|o| slots.contains(&o.binding)) {
-        return Ok(format!("buffers.address(\"{}\")", operand.role.value));
+        let by_value = !parameter.declared.contains('*')
+            && matches!(operand.role.value, Role::Alpha | Role::Beta | Role::ZeroPoint);
+        let how = if by_value { "value" } else { "address" };
+        return Ok(format!("buffers.{how}(\"{}\")", operand.role.value));
     }
     if name == "workspace" && parameter.declared.contains('*') {
         return Ok("buffers.workspace()".to_owned());
@@ -149,14 +170,18 @@ fn argument(
         return Ok("cudaStream_t{}".to_owned());
     }
     let given = facts.overrides.scalar(name).or_else(|| facts.overrides.scalar(&index.to_string()));
+    let passed = || facts.instantiation.arguments.get(index).and_then(|piece| literal(piece.value.trim()));
     let value = match (given, rule.and_then(|r| r.scalar.get(name))) {
-        (Some((text, by)), _) => Some(terms.given(text, by)?.value),
-        (None, Some(expression)) => Some(terms.quantity(expression)?.value),
-        (None, None) => facts.instantiation.arguments.get(index).and_then(|piece| piece.value.trim().parse().ok()),
+        (Some((text, by)), _) => match literal(text.trim()) {
+            Some(text) => Some(text),
+            None => Some(terms.given(text, by)?.value.to_string()),
+        },
+        (None, Some(expression)) => Some(terms.quantity(expression)?.value.to_string()),
+        (None, None) => passed(),
     };
-    match value {
-        Some(0) if parameter.declared.contains('*') => Ok("nullptr".to_owned()),
-        Some(value) => Ok(value.to_string()),
+    match value.as_deref() {
+        Some("0") if parameter.declared.contains('*') => Ok("nullptr".to_owned()),
+        Some(value) => Ok(value.to_owned()),
         None => Err(Diagnostic::error(
             "K-QUESTION",
             format!("what is passed for the parameter `{} {name}`?", parameter.declared),

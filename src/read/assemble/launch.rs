@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Facts;
+use super::seen_launch::{seen, within_dim3};
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Fact, Launch, LaunchKind, Origin};
+use crate::model::{Block, Fact, Launch, LaunchKind, Origin};
 use crate::read::manifest::{Expression, KernelRule, LaunchRule};
 
 pub(super) fn launch(
@@ -23,16 +24,19 @@ pub(super) fn launch(
     let decided = kind.value.decides_its_launch();
     let theirs = || Fact::assumed(1, "production's host code decides it");
     let bounds = bounds(sources(), facts, terms);
-    let mut keep = |result: Result<Fact<u64>, Diagnostic>| result.map_err(|problem| problems.push(problem)).ok();
     let seen = seen(facts, printed, terms);
-    let ruled = sources().find_map(|r| r.threads.as_ref());
-    let threads = keep(match (facts.overrides.launch("threads"), seen.threads, ruled) {
-        (Some((text, by)), _, _) => terms.given(text, by),
+    let ruled = sources().find_map(|r| r.block.as_ref().map(|list| &list[..]).or(r.threads.as_slice().get(..1)));
+    let otherwise = || if decided { Ok(theirs()) } else { most_threads(bounds.as_ref(), terms).map(all_of_them) };
+    let threads = match (facts.overrides.launch("threads"), seen.block, ruled) {
+        (Some((text, by)), _, _) => given_extents("threads", text, &by, terms),
         (None, Some(seen), _) => Ok(seen),
-        (None, None, Some(expression)) => terms.quantity(expression),
-        (None, None, None) if decided => Ok(theirs()),
-        (None, None, None) => threads_from_bounds(bounds.as_ref(), terms),
-    });
+        (None, None, Some(list)) => {
+            list.iter().map(|e| terms.quantity(e)).collect::<Result<Vec<_>, _>>().map(|l| three(&l))
+        }
+        (None, None, None) => otherwise().map(|threads| Block::along_x(threads).extents),
+    };
+    let threads = threads.map_err(|problem| problems.push(problem)).ok();
+    let mut keep = |result: Result<Fact<u64>, Diagnostic>| result.map_err(|problem| problems.push(problem)).ok();
     let shared = match (facts.overrides.launch("shared_memory"), seen.shared_memory) {
         (Some((text, by)), _) => terms.given(text, by),
         (None, Some(seen)) => Ok(seen),
@@ -60,11 +64,11 @@ pub(super) fn launch(
     let workspace_fill = Fact { value: u8::try_from(workspace_fill.value).unwrap_or(0), origin: workspace_fill.origin };
     Some(Launch {
         kind,
-        threads: threads?,
+        threads: Block { extents: threads? },
         grid: grid?,
         cluster: cluster?,
         shared_memory: shared_memory?,
-        most_threads: bounds.as_ref().and_then(|bounds| threads_from_bounds(Some(bounds), terms).ok()),
+        most_threads: bounds.as_ref().and_then(|bounds| most_threads(Some(bounds), terms).ok()),
         declared_cluster: declared_cluster(facts, terms),
         launch_bounds: bounds,
         workspace: workspace?,
@@ -73,18 +77,24 @@ pub(super) fn launch(
 }
 
 /// Extents of x, y and z, 1 where none is given.
-fn three(extents: &[Fact<u64>]) -> [Fact<u64>; 3] {
+pub(super) fn three(extents: &[Fact<u64>]) -> [Fact<u64>; 3] {
     let one = || Fact::assumed(1, "no more extents are printed");
     std::array::from_fn(|axis| extents.get(axis).cloned().unwrap_or_else(one))
 }
 
-/// All extents in one, with the origin of the first.
-fn product(extents: &[Fact<u64>]) -> Fact<u64> {
-    let value = extents.iter().map(|extent| extent.value).product();
-    match extents.first() {
-        Some(first) => Fact { value, origin: first.origin.clone() },
-        None => Fact::assumed(value, "nothing is printed"),
+/// `X,Y,Z` of an option; missing extents are 1.
+fn given_extents(key: &str, text: &str, by: &str, terms: &Terms<'_>) -> Result<[Fact<u64>; 3], Diagnostic> {
+    let mut parts = split_top_level(within_dim3(text));
+    if parts.len() > 3 {
+        return Err(Diagnostic::error(
+            "K-OPTION",
+            format!("{by} names {} extents; there are three: x, y and z", parts.len()),
+        )
+        .help(format!("--launch {key}=X,Y,Z")));
     }
+    parts.resize(3, "1");
+    let [x, y, z] = [0, 1, 2].map(|axis| terms.given(parts[axis].trim(), by.to_owned()));
+    Ok([x?, y?, z?])
 }
 
 fn kind(said: Option<LaunchKind>, facts: &Facts<'_>) -> Fact<LaunchKind> {
@@ -111,7 +121,12 @@ fn bounds<'r>(
     })
 }
 
-fn threads_from_bounds(bounds: Option<&Fact<String>>, terms: &Terms<'_>) -> Result<Fact<u64>, Diagnostic> {
+/// How many threads a launch has of which nothing but the kernel's bound is known: a launch may have fewer.
+fn all_of_them(most: Fact<u64>) -> Fact<u64> {
+    Fact::assumed(most.value, "nothing says the threads of a block: as many as __launch_bounds__ allows")
+}
+
+fn most_threads(bounds: Option<&Fact<String>>, terms: &Terms<'_>) -> Result<Fact<u64>, Diagnostic> {
     let question = || Diagnostic::error("K-QUESTION", "how many threads has a block?").help("--launch threads=EXPR");
     let bounds = bounds.ok_or_else(question)?;
     let first = bounds.value.split(',').next().unwrap_or_default().trim();
@@ -158,59 +173,6 @@ fn shared_memory<'r>(
     }
 }
 
-/// What production itself says of the launch: its print, else its host text, else the `<<<…>>>` of its text.
-#[derive(Default)]
-struct Seen {
-    grid: Option<[Fact<u64>; 3]>,
-    threads: Option<Fact<u64>>,
-    shared_memory: Option<Fact<u64>>,
-    cluster: Option<[Fact<u64>; 3]>,
-}
-
-fn seen(facts: &Facts<'_>, host: &BTreeMap<&'static str, Vec<Fact<u64>>>, terms: &Terms<'_>) -> Seen {
-    if let Some(print) = &facts.printed_launch {
-        let along_x = |fact: &Fact<u64>| [fact.clone(), fact.clone().map(|_| 1), fact.clone().map(|_| 1)];
-        return Seen {
-            grid: Some(print.grid.clone()),
-            threads: Some(print.threads.clone()),
-            shared_memory: Some(print.shared_memory.clone()),
-            cluster: print.cluster.as_ref().map(along_x),
-        };
-    }
-    let instantiation = &facts.instantiation;
-    let extents = |index: usize| -> Option<Vec<Fact<u64>>> {
-        let piece = instantiation.launch.get(index)?;
-        let object = instantiation.objects.iter().find(|object| object.name == piece.value);
-        let text = object.map_or(piece, |object| &object.text).value.as_str();
-        let parts = split_top_level(within_dim3(text));
-        let read = |part: &str| {
-            let value = terms.given(part.trim(), String::new()).ok()?.value;
-            let origin = match &piece.origin {
-                Origin::Transcribed { at } | Origin::Read { at, .. } => {
-                    Origin::Read { at: at.clone(), expr: Some(text.to_owned()) }
-                }
-                other => other.clone(),
-            };
-            Some(Fact { value, origin })
-        };
-        parts.into_iter().map(read).collect()
-    };
-    let extents = |name: &str, index: usize| host.get(name).cloned().or_else(|| extents(index));
-    Seen {
-        grid: extents("grid", 0).map(|list| three(&list)),
-        threads: extents("block", 1).map(|list| product(&list)),
-        shared_memory: extents("shared_memory", 2).map(|list| product(&list)),
-        cluster: host.get("cluster").map(|list| three(list)),
-    }
-}
-
-/// The extents of `dim3(8, 8, 1)` or `dim3 {8}`; any other text as it stands.
-fn within_dim3(text: &str) -> &str {
-    let inner = text.trim().strip_prefix("dim3").map(str::trim_start);
-    let inner = inner.and_then(|t| t.strip_prefix(['(', '{'])).and_then(|t| t.trim_end().strip_suffix([')', '}']));
-    inner.unwrap_or(text)
-}
-
 fn triple(
     key: &str,
     seen: Option<[Fact<u64>; 3]>,
@@ -225,11 +187,7 @@ fn triple(
         return Some(seen);
     }
     let result: Result<Vec<_>, Diagnostic> = match (said, ruled, otherwise) {
-        (Some((text, by)), _, _) => {
-            let mut parts: Vec<&str> = split_top_level(text);
-            parts.resize(3, "1");
-            parts.iter().map(|part| terms.given(part.trim(), by.clone())).collect()
-        }
+        (Some((text, by)), _, _) => given_extents(key, text, &by, terms).map(Vec::from),
         (None, Some(expressions), _) => expressions.iter().map(|e| terms.quantity(e)).collect(),
         (None, None, Some(one)) => Ok(vec![one.clone(), one.clone(), one]),
         (None, None, None) => Err(Diagnostic::error("K-QUESTION", format!("how large is the {key}?"))
@@ -245,7 +203,7 @@ fn triple(
 }
 
 /// Splits at commas outside parentheses.
-fn split_top_level(text: &str) -> Vec<&str> {
+pub(super) fn split_top_level(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0i32, 0);
     for (index, c) in text.char_indices() {

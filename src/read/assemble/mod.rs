@@ -9,6 +9,7 @@ mod host_text;
 mod launch;
 mod operand;
 mod overrides;
+mod seen_launch;
 mod terms;
 
 use std::collections::BTreeMap;
@@ -180,7 +181,8 @@ pub fn reproducer(facts: Facts<'_>) -> Result<(Reproducer, Diagnostics), Diagnos
         }
         _ => None,
     };
-    for key in facts.overrides.unused() {
+    // What comes after an error was not asked yet.
+    for key in facts.overrides.unused(contract.is_some(), harness.is_some()) {
         problems.push(key);
     }
     let (Some(contract), Some(launch), Some(harness)) = (contract, launch, harness) else { return Err(problems) };

@@ -119,6 +119,19 @@ fn named_slot(text: &str, facts: &Facts<'_>, by: &str) -> Result<Slot, Diagnosti
         .into())
 }
 
+/// The questions about operands that can be asked before the extents are known.
+pub(super) fn unanswered(rule: Option<&KernelRule>, facts: &Facts<'_>) -> Diagnostics {
+    let known = |role: Role| {
+        let ruled = rule.iter().flat_map(|rule| &rule.operand).any(|operand| *operand.role.get_ref() == role);
+        ruled || facts.overrides.contract(role.name()).is_some()
+    };
+    [Role::A, Role::B, Role::Out]
+        .into_iter()
+        .filter(|role| !known(*role))
+        .map(|role| question_role(role, facts))
+        .collect()
+}
+
 fn question_role(role: Role, facts: &Facts<'_>) -> Diagnostic {
     let parameters: Vec<_> =
         facts.signature.parameters.iter().map(|p| format!("`{} {}`", p.declared, p.name)).collect();

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Diagnostic;
+use crate::model::Role;
 
 /// `--contract KEY=VALUE`, `--launch KEY=VALUE` and `--scalar NAME=VALUE`, each looked up by the rules that need them.
 #[derive(Debug, Default)]
@@ -49,18 +50,38 @@ impl Overrides {
         Some((value, format!("{option} {key}={value}")))
     }
 
-    /// An error for every key that nothing asked for.
-    pub(super) fn unused(&self) -> Vec<Diagnostic> {
+    /// An error for every key that nothing asked for. Where the contract did not come about, of its keys only those that no kernel
+    /// asks for; where the launch's arguments did not, none of the scalars.
+    pub(super) fn unused(&self, contract: bool, arguments: bool) -> Vec<Diagnostic> {
         let used = self.used.borrow();
+        let asked_later = |option: &str, key: &str| match option {
+            "--contract" => !contract && known(key),
+            "--scalar" => !arguments,
+            _ => false,
+        };
         let kinds = [("--contract", &self.contract), ("--launch", &self.launch), ("--scalar", &self.scalar)];
         kinds
             .iter()
             .flat_map(|(option, map)| map.keys().map(move |key| (option, key)))
-            .filter(|(option, key)| !used.contains(&format!("{option} {key}")))
+            .filter(|(option, key)| !used.contains(&format!("{option} {key}")) && !asked_later(option, key))
             .map(|(option, key)| {
                 Diagnostic::error("K-OPTION", format!("{option} {key} says something that this kernel does not ask"))
                     .help(format!("remove {option} {key}=…, or correct the key; `krepro explain K-OPTION` lists them"))
             })
             .collect()
+    }
+}
+
+/// Whether some kernel is asked for this key of the contract.
+fn known(key: &str) -> bool {
+    let role = |name: &str| Role::ALL.iter().any(|role| role.name() == name);
+    match key.split_once('.') {
+        Some((name, field)) => {
+            role(name) && ["element", "rows", "columns", "leading_dimension", "major", "layout"].contains(&field)
+        }
+        None => {
+            let general = ["m", "n", "k", "accumulator", "output", "padding_zero", "epilogue", "promotion"];
+            role(key) || general.contains(&key)
+        }
     }
 }

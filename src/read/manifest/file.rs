@@ -16,8 +16,11 @@ use crate::source::{Source, Spot};
 pub struct LaunchRule {
     /// What is launched.
     pub kind: Option<LaunchKind>,
-    /// Threads of a block.
+    /// Threads of a block that lie along x.
     pub threads: Option<Expression>,
+    /// Threads of a block in x, y, z.
+    #[serde(default, deserialize_with = "three")]
+    pub block: Option<[Expression; 3]>,
     /// Blocks in x, y, z.
     #[serde(default, deserialize_with = "three")]
     pub grid: Option<[Expression; 3]>,

@@ -1,0 +1,141 @@
+//! The launch as production itself says it: a print, else its host text, else the `<<<…>>>` of its text.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::Facts;
+use super::launch::{split_top_level, three};
+use super::terms::Terms;
+use crate::model::{Block, Fact, Instantiation, Origin};
+
+/// What is said; an extent that cannot be evaluated leaves its whole entry unsaid.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) grid: Option<[Fact<u64>; 3]>,
+    pub(super) block: Option<[Fact<u64>; 3]>,
+    pub(super) shared_memory: Option<Fact<u64>>,
+    pub(super) cluster: Option<[Fact<u64>; 3]>,
+}
+
+pub(super) fn seen(facts: &Facts<'_>, host: &BTreeMap<&'static str, Vec<Fact<u64>>>, terms: &Terms<'_>) -> Seen {
+    if let Some(print) = &facts.printed_launch {
+        let along_x = |fact: &Fact<u64>| [fact.clone(), fact.clone().map(|_| 1), fact.clone().map(|_| 1)];
+        return Seen {
+            grid: Some(print.grid.clone()),
+            block: Some(Block::along_x(print.threads.clone()).extents),
+            shared_memory: Some(print.shared_memory.clone()),
+            cluster: print.cluster.as_ref().map(along_x),
+        };
+    }
+    let extents = |name: &str, index: usize| host.get(name).cloned().or_else(|| extents(facts, index, terms));
+    Seen {
+        grid: extents("grid", 0).map(|list| three(&list)),
+        block: extents("block", 1).map(|list| three(&list)),
+        shared_memory: extents("shared_memory", 2).and_then(|list| list.into_iter().next()),
+        cluster: host.get("cluster").map(|list| three(list)),
+    }
+}
+
+/// The extents at `index` of the text's `<<<…>>>`.
+fn extents(facts: &Facts<'_>, index: usize, terms: &Terms<'_>) -> Option<Vec<Fact<u64>>> {
+    let instantiation = &facts.instantiation;
+    let piece = instantiation.launch.get(index)?;
+    let text = initialiser(instantiation, piece.value.trim())?.unwrap_or_else(|| piece.value.clone());
+    let read = |part: &str| {
+        let value = terms.given(&resolved(instantiation, part.trim(), 8)?, String::new()).ok()?.value;
+        let origin = match &piece.origin {
+            Origin::Transcribed { at } | Origin::Read { at, .. } => {
+                Origin::Read { at: at.clone(), expr: Some(text.clone()) }
+            }
+            other => other.clone(),
+        };
+        Some(Fact { value, origin })
+    };
+    split_top_level(within_dim3(&text)).into_iter().map(read).collect()
+}
+
+/// What the object of this name is made from: `dim3(16, 1)`, `64`. `Some(None)` where no such object stands before the launch,
+/// nothing where the text changes it.
+fn initialiser(instantiation: &Instantiation, name: &str) -> Option<Option<String>> {
+    // Of several the last one hides the others.
+    let Some(object) = instantiation.objects.iter().rfind(|object| object.name == name) else { return Some(None) };
+    let text = object.text.value.trim();
+    let assigned = text.split_once('=').map(|(_, value)| value.trim());
+    let name = regex::escape(name);
+    let change = format!(
+        r"(?x) \b{name}\b \s* (?:\.\s*[xyz]\s*)? (?: =(?:[^=]|$) | [-+*/%&|^]= | <<= | >>= | \+\+ | -- ) | (?:\+\+|--) \s* {name}\b | & \s* {name}\b"
+    );
+    let changes = Regex::new(&change).ok()?.find_iter(&instantiation.lines.join("\n")).count();
+    (changes <= usize::from(assigned.is_some())).then(|| Some(assigned.unwrap_or(text).to_owned()))
+}
+
+/// An expression whose names of objects that nothing changes are replaced by what they are made from.
+fn resolved(instantiation: &Instantiation, expression: &str, depth: u8) -> Option<String> {
+    let word = Regex::new(r"[A-Za-z_][A-Za-z0-9_]*").ok()?;
+    let mut out = String::new();
+    let mut from = 0;
+    for found in word.find_iter(expression) {
+        out.push_str(&expression[from..found.start()]);
+        match initialiser(instantiation, found.as_str())? {
+            Some(text) if depth > 0 => {
+                out.push('(');
+                out.push_str(&resolved(instantiation, &text, depth - 1)?);
+                out.push(')');
+            }
+            Some(_) => return None,
+            None => out.push_str(found.as_str()),
+        }
+        from = found.end();
+    }
+    out.push_str(&expression[from..]);
+    Some(out)
+}
+
+/// The extents of `dim3(8, 8, 1)`, `dim3 {8}`, `dim3 const(8, 8)` or `{8, 8}`; any other text as it stands.
+pub(super) fn within_dim3(text: &str) -> &str {
+    let mut inner = text.trim();
+    for word in ["const", "dim3", "const"] {
+        inner = inner.strip_prefix(word).map_or(inner, str::trim_start);
+    }
+    let braced = inner.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+    let called = (inner.len() < text.trim().len()).then(|| inner.strip_prefix('(').and_then(|t| t.strip_suffix(')')));
+    braced.or(called.flatten()).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(lines: &str) -> Instantiation {
+        use crate::read::instantiation::{Select, parse_text};
+        let source = crate::source::Source::new("host.cu", lines);
+        parse_text(&source, &Select::default()).unwrap()
+    }
+
+    #[test]
+    fn objects_that_nothing_changes_stand_for_what_they_are_made_from() {
+        let host = |before: &str| made(&format!("void f() {{\n{before}\nk<1><<<grid, block>>>(a);\n}}\n"));
+        for (before, grid) in [
+            ("dim3 grid(3, 9);", Some(Some("3, 9"))),
+            ("dim3 const grid{3, 9};", Some(Some("3, 9"))),
+            ("const dim3 grid = dim3(3, 9);", Some(Some("3, 9"))),
+            ("auto grid = dim3(3, 9);", Some(Some("3, 9"))),
+            ("dim3 grid = {3, 9};", Some(Some("3, 9"))),
+            ("int grid = 7;", Some(Some("7"))),
+            ("dim3 other(1);", Some(None)),
+            ("dim3 grid(3, 9);\ngrid.x = 4;", None),
+            ("int grid = 7;\nif (n == 3) grid = 8;", None),
+            ("int grid = 7;\nset(&grid);", None),
+            ("int grid = 7;\n++grid;", None),
+        ] {
+            let found = initialiser(&host(before), "grid");
+            let extents = found.as_ref().map(|text| text.as_deref().map(within_dim3));
+            assert_eq!(extents, grid, "{before}");
+        }
+        let constants = host("constexpr int tile = 64;\nint const n = 2 * tile;\nint m = 5; m = 6;");
+        assert_eq!(resolved(&constants, "(n + tile - 1) / tile", 8).unwrap(), "((2 * (64)) + (64) - 1) / (64)");
+        assert_eq!(resolved(&constants, "m", 8), None);
+        assert_eq!(resolved(&host("int n = n;"), "n", 8), None);
+    }
+}
