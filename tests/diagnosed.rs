@@ -59,6 +59,8 @@ fn contract() -> Contract {
             stages: Some(given(3)),
             ..Tile::default()
         },
+        split_k: None,
+        groups: None,
     }
 }
 

@@ -29,8 +29,9 @@ fn refusal(message: impl Into<String>) -> Finding {
 type Wanted<'c> = Option<(String, u64)>;
 
 fn wanted(role: Role, contract: &Contract) -> (Wanted<'_>, Wanted<'_>) {
-    let wide = if contract.gate().is_some() { 2 } else { 1 };
-    let columns = || if wide == 2 { "2 · n".to_owned() } else { "n".to_owned() };
+    let groups = contract.groups.as_ref().map_or(1, |groups| groups.count() as u64);
+    let wide = groups * if contract.gate().is_some() { 2 } else { 1 };
+    let columns = || if wide > 1 { format!("{wide} · n") } else { "n".to_owned() };
     let m = || Some(("m".to_owned(), contract.m.value));
     let n = || Some(("n".to_owned(), contract.n.value));
     let b_rows = || Some((columns(), contract.n.value.saturating_mul(wide)));
@@ -41,8 +42,9 @@ fn wanted(role: Role, contract: &Contract) -> (Wanted<'_>, Wanted<'_>) {
         Role::B => (b_rows(), k()),
         Role::Out | Role::Residual => (m(), n()),
         Role::Bias => (one(), b_rows()),
+        Role::Alpha if contract.groups.is_some() => (None, one()),
         Role::Alpha | Role::Beta | Role::ZeroPoint => (one(), one()),
-        Role::ScaleA | Role::ScaleB => (None, None),
+        Role::ScaleA | Role::ScaleB | Role::Groups => (None, None),
     }
 }
 
@@ -55,7 +57,7 @@ fn extents(operand: &Operand, contract: &Contract, out: &mut Findings) {
             Some((what, value)) if extent.value != value => out.push(
                 refusal(format!("`{name}` is {}, but it is {what} = {value}", extent.value))
                     .of(name, &extent.origin)
-                    .help(format!("{value}, or another {}", what.trim_start_matches("2 · "))),
+                    .help(format!("{value}, or another {}", what.rsplit(" · ").next().unwrap_or(what.as_str()))),
             ),
             None if extent.value == 0 => {
                 out.push(refusal(format!("`{name}` is 0")).of(name, &extent.origin).help("at least 1"));

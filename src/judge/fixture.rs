@@ -44,6 +44,8 @@ pub(super) fn contract() -> Contract {
             operand(Role::Residual, ElementType::Bf16, 16, 64),
         ],
         tile: Tile::default(),
+        split_k: None,
+        groups: None,
     }
 }
 

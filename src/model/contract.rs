@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EpilogueStep, Fact, GatePairs, Operand, Role};
+use super::{EpilogueStep, Fact, GatePairs, Groups, Operand, Role, SplitK};
 
 /// How the products are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,12 @@ pub struct Contract {
     /// The tiling.
     #[serde(default)]
     pub tile: Tile,
+    /// How several CTAs share the reduction, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_k: Option<SplitK>,
+    /// Which rows multiply with which rows of b, where not all do with all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Groups>,
 }
 
 impl Contract {
@@ -118,6 +124,19 @@ impl Contract {
         look("padding_zero", &self.padding_zero.origin);
         for (index, step) in self.epilogue.iter().enumerate() {
             look(&format!("epilogue[{index}]"), &step.origin);
+        }
+        if let Some(split) = &self.split_k {
+            look("split_k.count", &split.count.origin);
+            split.length.iter().for_each(|length| look("split_k.length", &length.origin));
+            look("split_k.through", &split.through.origin);
+            look("split_k.partial", &split.partial.origin);
+            look("split_k.sum", &split.sum.origin);
+            look("split_k.order", &split.order.origin);
+        }
+        if let Some(groups) = &self.groups {
+            look("groups.first", &groups.first.origin);
+            look("groups.rows", &groups.rows.origin);
+            groups.index.iter().for_each(|index| look("groups.index", &index.origin));
         }
         for operand in &self.operands {
             let name = operand.role.value.name();

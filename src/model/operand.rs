@@ -30,11 +30,13 @@ pub enum Role {
     ZeroPoint,
     /// One factor for the residual: alpha · A·Bᵀ + beta · C.
     Beta,
+    /// 32-bit integers that tell a grouped kernel which rows belong together ([`super::GroupIndex`]); never filled by a probe.
+    Groups,
 }
 
 impl Role {
     /// All of them.
-    pub const ALL: [Role; 10] = [
+    pub const ALL: [Role; 11] = [
         Role::A,
         Role::B,
         Role::Out,
@@ -45,6 +47,7 @@ impl Role {
         Role::Alpha,
         Role::ZeroPoint,
         Role::Beta,
+        Role::Groups,
     ];
 
     /// The name used in files, options and the harness.
@@ -60,6 +63,7 @@ impl Role {
             Role::Alpha => "alpha",
             Role::ZeroPoint => "zero_point",
             Role::Beta => "beta",
+            Role::Groups => "groups",
         }
     }
 }

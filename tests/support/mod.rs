@@ -138,6 +138,8 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
                 stages: Some(read(2)),
                 ..Tile::default()
             },
+            split_k: None,
+            groups: None,
         },
         descriptors: vec![],
         awaited: vec![],

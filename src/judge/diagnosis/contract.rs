@@ -52,7 +52,7 @@ fn tensor(role: Role) -> Option<Tensor> {
         Role::ScaleA => Some(Tensor::ScaleA),
         Role::ScaleB => Some(Tensor::ScaleB),
         Role::Alpha => Some(Tensor::Alpha),
-        Role::A | Role::B | Role::Out | Role::ZeroPoint | Role::Beta => None,
+        Role::A | Role::B | Role::Out | Role::ZeroPoint | Role::Beta | Role::Groups => None,
     }
 }
 
@@ -76,6 +76,9 @@ impl Target {
         }
         if (a.rows.value, b.rows.value, a.columns.value, b.columns.value) != (m, n, k, k) {
             return Err("extents of a and b are not (m, k) and (n, k)".to_owned());
+        }
+        if contract.groups.is_some() || contract.split_k.is_some() {
+            return Err("groups and split-K are not modelled".to_owned());
         }
         let scales = [block_scale(contract, Role::ScaleA, m), block_scale(contract, Role::ScaleB, n)];
         let mut epilogue = Vec::new();

@@ -63,7 +63,7 @@ pub(super) fn contract(
             None => optional(rule.and_then(|r| r.promotion.as_ref())),
         },
     };
-    Some(Contract { m, n, k, accumulator, output, padding_zero, epilogue, operands, tile })
+    Some(Contract { m, n, k, accumulator, output, padding_zero, epilogue, operands, tile, split_k: None, groups: None })
 }
 
 /// Where the kernel's block stands in the manifest, for what it says without an expression of its own.

@@ -66,7 +66,7 @@ fn operand(
         Role::Bias => (one(), n.clone()),
         Role::ScaleA => (m.clone(), one()),
         Role::ScaleB => (n.clone(), one()),
-        Role::Alpha | Role::Beta | Role::ZeroPoint => (one(), one()),
+        Role::Alpha | Role::Beta | Role::ZeroPoint | Role::Groups => (one(), one()),
     };
     let rows = extent("rows", rule.and_then(|r| r.rows.as_ref()), rows);
     let columns = extent("columns", rule.and_then(|r| r.columns.as_ref()), columns);
