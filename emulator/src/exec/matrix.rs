@@ -68,6 +68,29 @@ pub struct Mma {
     pub saturate: bool,
 }
 
+/// A `wmma.mma`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wmma {
+    /// Rows, columns and depth.
+    pub shape: [usize; 3],
+    /// Element types of A and B.
+    pub elements: [Element; 2],
+    /// Type of the accumulator before.
+    pub start: Accumulator,
+    /// Type of the result.
+    pub result: Accumulator,
+    /// Result registers.
+    pub d: Box<[u32]>,
+    /// A.
+    pub a: Box<[u32]>,
+    /// B.
+    pub b: Box<[u32]>,
+    /// Accumulator registers.
+    pub c: Box<[u32]>,
+    /// Sums saturate: integers at their range, others at the largest finite number.
+    pub saturate: bool,
+}
+
 /// A matrix instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -78,6 +101,7 @@ pub enum MatrixOp {
         open: u32,
     },
     Mma(Mma),
+    Wmma(Wmma),
     /// 8x8 matrices of 16-bit elements from shared memory.
     Load {
         registers: Box<[u32]>,

@@ -43,7 +43,7 @@ impl Cluster<'_> {
         if active != mask {
             return Err(Fault::new(Cause::Operand("an aligned instruction for a part of the warp".into()), active));
         }
-        self.matrix_steps += u64::from(matches!(op, MatrixOp::Wgmma(_) | MatrixOp::Mma(_)));
+        self.matrix_steps += u64::from(matches!(op, MatrixOp::Wgmma(_) | MatrixOp::Mma(_) | MatrixOp::Wmma(_)));
         let fault = |cause| Fault::new(cause, active);
         match op {
             MatrixOp::Wgmma(op) => {
@@ -71,6 +71,7 @@ impl Cluster<'_> {
                 }
             }
             MatrixOp::Mma(op) => mma(warp, op),
+            MatrixOp::Wmma(op) => super::wmma_run::multiply(warp, op),
             MatrixOp::Load { registers, address, transposed } => {
                 let addresses = warp.registers.w[*address as usize];
                 for (matrix, &register) in registers.iter().enumerate() {

@@ -31,6 +31,7 @@ mod trace;
 mod track;
 mod warp;
 mod watch;
+mod wmma_run;
 mod work;
 
 pub(crate) use alu::half_to_single;

@@ -12,3 +12,4 @@ mod pair;
 mod stale_rows;
 mod tcgen05;
 mod wgmma;
+mod wmma;

@@ -8,7 +8,7 @@ use crate::exec::op::Op;
 use crate::ptx::{Class, Operand};
 use crate::tensor::operand::Element;
 
-fn accumulator(name: &str) -> Option<Accumulator> {
+pub(super) fn accumulator(name: &str) -> Option<Accumulator> {
     Some(match name {
         "f32" => Accumulator::F32,
         "f16" => Accumulator::F16,
@@ -18,7 +18,7 @@ fn accumulator(name: &str) -> Option<Accumulator> {
 }
 
 /// Numbers of a shape such as `m64n128k16`.
-fn shape(opcode: &Opcode) -> Option<[usize; 3]> {
+pub(super) fn shape(opcode: &Opcode) -> Option<[usize; 3]> {
     let text = opcode.parts.iter().find(|p| p.starts_with('m') && p[1..].starts_with(|c: char| c.is_ascii_digit()))?;
     let (m, rest) = text[1..].split_once('n')?;
     let (n, k) = rest.split_once('k')?;
@@ -26,7 +26,7 @@ fn shape(opcode: &Opcode) -> Option<[usize; 3]> {
 }
 
 impl<'a> Lower<'a> {
-    fn matrix_op(&mut self, op: MatrixOp) -> Lowered<()> {
+    pub(super) fn matrix_op(&mut self, op: MatrixOp) -> Lowered<()> {
         self.emit(Op::Matrix(Box::new(op)));
         Ok(())
     }

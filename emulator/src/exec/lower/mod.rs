@@ -16,6 +16,7 @@ mod operand;
 mod special;
 mod tcgen05;
 mod warp;
+mod wmma;
 
 use std::collections::HashMap;
 
@@ -193,6 +194,7 @@ impl<'a> Lower<'a> {
             "wgmma" => self.wgmma(frame, &opcode, operands),
             "tcgen05" => self.tcgen05(frame, &opcode, operands),
             "mma" => self.mma(frame, &opcode, operands),
+            "wmma" => self.wmma(frame, &opcode, operands),
             "ldmatrix" | "stmatrix" | "movmatrix" => self.move_matrix(frame, &opcode, operands),
             "createpolicy" => match &operands[..] {
                 // A cache policy is only ever a hint.
