@@ -94,8 +94,13 @@ fn header(kernel: &Kernel) -> String {
 
 /// Exit code and report of `krepro run --backend cpu`.
 fn run(made: &Path) -> (i32, serde_json::Value) {
+    run_with(made, &[])
+}
+
+fn run_with(made: &Path, options: &[&str]) -> (i32, serde_json::Value) {
     let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
         .args(["run", "--backend", "cpu", "--json"])
+        .args(options)
         .arg(made)
         .output()
         .unwrap();
@@ -125,17 +130,34 @@ fn on_two_threads<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// No scaffold, no emitter: a launch in host code, and the rest said on the command line.
+/// `krepro new` without a scaffold and an emitter: a launch in host code, and the rest said on the command line.
+fn described(folder: &Path, kernel: &str, name: &str, contract: &[&str]) -> PathBuf {
+    let from = sources().join(kernel);
+    fs_err::create_dir_all(folder).unwrap();
+    for name in ["kernel.cuh", "call.cu"] {
+        fs_err::copy(from.join(name), folder.join(name)).unwrap();
+    }
+    let path = |name: &str| folder.join(name).display().to_string();
+    let made = folder.join("repro");
+    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .args(["new", "--kernel", &format!("{}:{name}", path("kernel.cuh")), "--site", &path("call.cu")])
+        .args(["--log", &sources().join("jit.log").display().to_string()])
+        .args(["--map", &format!("/srv/engine/kernels={}", folder.display()), "--launch", "shared_memory=0"])
+        .args(contract.iter().flat_map(|text| ["--contract", text]))
+        .arg("-o")
+        .arg(&made)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    made
+}
+
 #[test]
 fn a_kernel_with_scalars_by_value_and_a_block_in_two_dimensions_is_run_as_it_is_launched() {
     if common::toolchain().is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let from = sources().join("blas_simt");
-    for name in ["kernel.cuh", "call.cu"] {
-        fs_err::copy(from.join(name), folder.path().join(name)).unwrap();
-    }
     let contract = [
         "m=70",
         "n=40",
@@ -147,32 +169,36 @@ fn a_kernel_with_scalars_by_value_and_a_block_in_two_dimensions_is_run_as_it_is_
         "alpha=alpha",
         "beta=beta",
         "a.leading_dimension=104",
-        "a.major=k",
-        "b.leading_dimension=96",
-        "b.major=k",
-        "out.leading_dimension=40",
-        "residual.leading_dimension=40",
-        "residual.major=k",
         "accumulator=f32_simt",
-        "output=out",
         "epilogue=multiply alpha, add residual times beta, relu, round f16",
     ];
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let made = path("repro");
-    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
-        .args(["new", "--kernel", &format!("{}:blas_linear", path("kernel.cuh")), "--site", &path("call.cu")])
-        .args(["--log", &sources().join("jit.log").display().to_string()])
-        .args(["--map", &format!("/srv/engine/kernels={}", folder.path().display()), "--launch", "shared_memory=0"])
-        .args(contract.iter().flat_map(|text| ["--contract", text]))
-        .args(["-o", &made])
-        .output()
-        .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let unit = fs_err::read_to_string(Path::new(&made).join("blas_linear.cu")).unwrap();
+    let made = described(folder.path(), "blas_simt", "blas_linear", &contract);
+    let unit = fs_err::read_to_string(made.join("blas_linear.cu")).unwrap();
     assert!(unit.contains("{{3, 9, 1}, {16, 8, 1}, {1, 1, 1}"), "{unit}");
     assert!(unit.contains("buffers.value(\"alpha\"), buffers.address(\"a\"), 104, "), "{unit}");
-    let (exit, report) = run(Path::new(&made));
+    let (exit, report) = run(&made);
     assert_eq!(exit, 0, "{report:#}");
+}
+
+/// The same kernel is right by one contract and wrong by another, and the stage is named.
+#[test]
+fn sums_in_half_precision_are_right_or_a_named_fault_as_the_contract_says() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let results = on_two_threads(&["f16_tensor_core", "f32_tensor_core"], |accumulator| {
+        let accumulator = format!("accumulator={accumulator}");
+        let mut contract = vec!["m=M", "n=N", "k=K", "a=a", "b=b", "out=out", "epilogue=round f16", &accumulator];
+        contract.extend(["a.major=k", "a.leading_dimension=K", "b.major=k", "b.leading_dimension=K"]);
+        contract.extend(["out.leading_dimension=N", "output=out", "padding_zero=false"]);
+        let made = described(&folder.path().join(&accumulator), "wmma_f16", "wmma_linear", &contract);
+        run_with(&made, &["--diagnose", "always"])
+    });
+    let [(right, half), (wrong, single)] = &results[..] else { panic!("two results") };
+    assert_eq!(*right, 0, "{half:#}");
+    assert_eq!(*wrong, 1, "{single:#}");
+    assert_eq!(single["outcome"]["verdict"]["classes"], serde_json::json!(["ACC_DTYPE_NARROW"]), "{single:#}");
 }
 
 #[test]

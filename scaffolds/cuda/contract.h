@@ -35,7 +35,7 @@ struct Operand {
   bool powers;  // the kernel takes powers of two only
 };
 
-enum class Accumulator : std::uint32_t { f32_simt, f32_tensor_core, fp8_hopper, s32 };
+enum class Accumulator : std::uint32_t { f32_simt, f32_tensor_core, f16_tensor_core, fp8_hopper, s32 };
 
 enum class Does : std::uint32_t {
   round,

@@ -25,6 +25,7 @@ struct Expected {
 
 inline double accumulator_limit(Accumulator accumulator) {
   switch (accumulator) {
+    case Accumulator::f16_tensor_core: return 2048.0;
     case Accumulator::fp8_hopper: return 16384.0;
     case Accumulator::s32: return 2147483648.0;
     default: return 16777216.0;
@@ -183,6 +184,9 @@ inline double accumulation_error(const Problem& problem, double sum, double s1, 
   const unsigned bits = a == nullptr ? 16 : format_of(a->element).bits;
   const bool narrow = problem.accumulator == Accumulator::fp8_hopper;
   const double step = bits >= 32 ? 8.0 : bits == 16 ? 16.0 : 32.0;
+  if (problem.accumulator == Accumulator::f16_tensor_core) {
+    return 6.0 * std::sqrt(std::ceil(k / step)) * std::ldexp(typical, -11);
+  }
   const double window = problem.promotion == 0 ? k : std::min(k, static_cast<double>(problem.promotion));
   const double windows = std::ceil(k / window);  // each of them sums a share of everything
   const double steps = std::ceil(window / step);

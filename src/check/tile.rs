@@ -5,7 +5,10 @@ use crate::model::{Accumulator, ElementType, Fact, Finding, Findings, Reproducer
 
 pub(super) fn check(reproducer: &Reproducer, out: &mut Findings) {
     let contract = &reproducer.contract;
-    let tensor_core = matches!(contract.accumulator.value, Accumulator::F32TensorCore | Accumulator::Fp8Hopper);
+    let tensor_core = matches!(
+        contract.accumulator.value,
+        Accumulator::F32TensorCore | Accumulator::F16TensorCore | Accumulator::Fp8Hopper
+    );
     if tensor_core {
         match (&contract.tile.k, contract.operand(Role::A)) {
             (Some(tile), Some(a)) => depth(tile, &a.element, out),

@@ -76,7 +76,8 @@ pub fn rests_on(rung: &RungResult, contract: &Contract) -> Vec<String> {
     let exact = metrics.exact || !matches!(family, Family::Other);
     let fp8 =
         |role| contract.operand(role).is_some_and(|o| matches!(o.element.value, ElementType::E4m3 | ElementType::E5m2));
-    if !exact || fp8(Role::A) || fp8(Role::B) || contract.accumulator.value == Accumulator::Fp8Hopper {
+    let narrow = matches!(contract.accumulator.value, Accumulator::Fp8Hopper | Accumulator::F16TensorCore);
+    if !exact || fp8(Role::A) || fp8(Role::B) || narrow {
         fields.push("accumulator".to_owned());
     }
     let float_out = contract.operand(Role::Out).is_none_or(|o| has_nan(o.element.value));

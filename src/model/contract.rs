@@ -13,6 +13,8 @@ pub enum Accumulator {
     /// f32 accumulator of a tensor core: products aligned and cut at 25 fraction bits, result truncated
     /// (bf16, f16, tf32 on sm_90 and later).
     F32TensorCore,
+    /// f16 accumulator of a tensor core: rounded to nearest at every step.
+    F16TensorCore,
     /// fp8 on Hopper: products and accumulator cut to 13 fraction bits.
     Fp8Hopper,
     /// Exact 32-bit integer.

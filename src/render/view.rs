@@ -334,6 +334,7 @@ fn accumulator(accumulator: Accumulator) -> &'static str {
     match accumulator {
         Accumulator::F32Simt => "f32_simt",
         Accumulator::F32TensorCore => "f32_tensor_core",
+        Accumulator::F16TensorCore => "f16_tensor_core",
         Accumulator::Fp8Hopper => "fp8_hopper",
         Accumulator::S32 => "s32",
     }

@@ -131,6 +131,7 @@ impl Target {
             splits: 1,
             accumulator_bits: match contract.accumulator.value {
                 Accumulator::F32Simt | Accumulator::F32TensorCore => 24,
+                Accumulator::F16TensorCore => 11,
                 Accumulator::Fp8Hopper => 14,
                 Accumulator::S32 => 31,
             },

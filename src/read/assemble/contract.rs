@@ -113,12 +113,13 @@ fn accumulator(
         let value = match text {
             "f32_simt" => Accumulator::F32Simt,
             "f32_tensor_core" => Accumulator::F32TensorCore,
+            "f16_tensor_core" => Accumulator::F16TensorCore,
             "fp8_hopper" => Accumulator::Fp8Hopper,
             "s32" => Accumulator::S32,
             _ => {
                 problems.push(
                     Diagnostic::error("K-OPTION", format!("{by}: no such accumulator"))
-                        .help("write f32_simt, f32_tensor_core, fp8_hopper or s32"),
+                        .help("write f32_simt, f32_tensor_core, f16_tensor_core, fp8_hopper or s32"),
                 );
                 return None;
             }
