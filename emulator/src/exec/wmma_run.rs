@@ -5,7 +5,7 @@ use half::f16;
 use super::matrix::{Accumulator, Wmma};
 use super::registers::{ALL, Words};
 use super::warp::Warp;
-use crate::tensor::accumulate::{self, Tile};
+use crate::tensor::accumulate::{self, Adder, Tile};
 use crate::tensor::fragment::{Fragment, Part};
 use crate::tensor::operand::Element;
 
@@ -33,7 +33,9 @@ pub(super) fn multiply(warp: &mut Warp, op: &Wmma) {
             if op.start == Accumulator::F16 { f16::from_bits(bits as u16).to_f32() } else { f32::from_bits(bits) }
         };
         let mut sums: Vec<f32> = start.into_iter().map(number).collect();
-        let adder = op.elements[0].mma_adder();
+        // As measured on an H200, tf32 is added in two halves of the depth.
+        let whole = op.elements[0].mma_adder();
+        let adder = if op.elements[0] == Element::Tf32 { Adder { group: 4, ..whole } } else { whole };
         let half = op.result == Accumulator::F16;
         let adder = if half { adder.to_half() } else { adder };
         accumulate::multiply(adder, &decode(left, op.elements[0]), &decode(right, op.elements[1]), n, &mut sums);
