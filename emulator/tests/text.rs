@@ -67,6 +67,48 @@ fn sixteen_bit_registers_do_not_leak_their_upper_half() {
     }
 }
 
+/// Forms that no kernel of these tests has: word results against values worked out by hand.
+#[test]
+fn less_frequent_forms() {
+    let third = 1f32 / 3.0;
+    // 1/3 in single precision lies above the third.
+    let below = third.next_down().to_bits();
+    let bits = f32::to_bits;
+    let cases: [(&str, u32); 27] = [
+        ("div.rm.f32 %r9, 0f3f800000, 0f40400000;", below),
+        ("div.rp.f32 %r9, 0f3f800000, 0f40400000;", third.to_bits()),
+        ("rcp.rz.f32 %r9, 0f40400000;", below),
+        ("rcp.rp.f32 %r9, 0f40400000;", third.to_bits()),
+        ("sqrt.rm.f32 %r9, 0f40800000;", bits(2.0)),
+        ("sqrt.rp.f32 %r9, 0f40000000;", bits(2f32.sqrt().next_up())),
+        ("dp2a.lo.s32.s32 %r9, 0x00030002, 0x1234ff05, 7;", 2 * 5 - 3 + 7),
+        ("dp2a.hi.u32.u32 %r9, 0x00030002, 0xff051234, 0;", 2 * 5 + 3 * 255),
+        ("vabsdiff4.u32.u32.u32 %r9, 0x01ff0080, 0x03010080, 0;", 0x02fe_0000),
+        ("vabsdiff4.u32.u32.u32.add %r9, 0x01ff0080, 0x03010080, 1;", 2 + 0xfe + 1),
+        ("fns.b32 %r9, 0xb4, 2, 2;", 4),
+        ("szext.wrap.s32 %r9, 0xfc, 3;", u32::MAX - 3),
+        ("min.u16x2 %r9, 0x80010002, 0x00030001;", 0x0003_0001),
+        ("min.s16x2 %r9, 0x80010002, 0x00030001;", 0x8001_0001),
+        ("max.NaN.f16x2 %r9, 0x3c007e00, 0x40003c00;", 0x4000_7fff),
+        ("max.NaN.bf16x2 %r9, 0x3f804000, 0x40003f80;", 0x4000_4000),
+        ("fma.rn.relu.f16x2 %r9, 0x3c003c00, 0xc0004000, 0x3c003c00;", 0x0000_4200),
+        ("fma.rn.relu.bf16x2 %r9, 0x3f803f80, 0xc0004000, 0x3f803f80;", 0x0000_4040),
+        ("set.gt.f16x2.f16x2 %r9, 0x3c004000, 0x40003c00;", 0x0000_3c00),
+        ("set.eq.bf16x2.bf16x2 %r9, 0x3f804000, 0x3f803f80;", 0x3f80_0000),
+        ("set.le.u32.f16x2 %r9, 0x3c004000, 0x3c003c00;", 0xffff_0000),
+        ("set.ltu.f16x2.f16x2 %r9, 0x7e003c00, 0x3c003c00;", 0x3c00_0000),
+        ("{.reg.b16 h, l; mov.b32 {l, h}, 0x00020001; mov.b32 %r9, {h, l};}", 0x0001_0002),
+        ("{.reg.b64 d; copysign.f64 d, 0dBFF0000000000000, 0d4000000000000000; mov.b64 {_, %r9}, d;}", 0xc000_0000),
+        ("{.reg.b64 d; add.rp.f64 d, 0d3FF0000000000000, 0d0010000000000000; mov.b64 {%r9, _}, d;}", 1),
+        ("{.reg.b64 d; mul.rz.f64 d, 0d3FF0000000000001, 0d3FF8000000000000; mov.b64 {%r9, _}, d;}", 1),
+        ("{.reg.b64 d; div.rz.f64 d, 0d3FF0000000000000, 0d4008000000000000; mov.b64 {%r9, _}, d;}", 0x5555_5555),
+    ];
+    for (text, wanted) in cases {
+        let got = run(&format!("{text}\nst.global.u32 [%rd2], %r9;"), 1)[0];
+        assert_eq!(got, wanted, "{text} {got:#010x} {wanted:#010x}");
+    }
+}
+
 #[test]
 fn carries_travel_between_instructions() {
     let got = run(

@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
                 reading.body.labels.insert(label, reading.body.instructions.len());
             }
             Kind::Word => match token.text {
-                ".reg" => self.registers(reading)?,
+                text if text.starts_with(".reg") => self.registers(reading)?,
                 ".local" | ".shared" | ".param" => {
                     self.next();
                     let space = match token.text {
@@ -166,10 +166,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `.reg .type name, name<count>, ...;`
+    /// `.reg .type name, name<count>, ...;`, also written `.reg.type`.
     fn registers(&mut self, reading: &mut Reading) -> Result<(), PtxError> {
-        self.next();
-        let name = self.word()?;
+        let name = match self.word()? {
+            ".reg" => self.word()?,
+            joined => &joined[".reg".len()..],
+        };
         let (class, bits) = match type_bytes(name) {
             None if name == ".pred" => (Class::Predicate, 1),
             Some(16) => (Class::Quad, 128),

@@ -95,6 +95,45 @@ pub(super) fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u3
     (0..4).fold(c, |sum, i| sum.wrapping_add((part(a, i, a_signed) * part(b, i, b_signed)) as u32))
 }
 
+/// `dp2a`: two products of a 16-bit half of `a` with a byte of `bytes`, added to `c`.
+pub(super) fn dot2(a: u32, bytes: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
+    let part = |i: u32| {
+        let half = (a >> (16 * i)) as u16;
+        let byte = (bytes >> (8 * i)) as u8;
+        let half = if a_signed { i32::from(half as i16) } else { i32::from(half) };
+        half * if b_signed { i32::from(byte as i8) } else { i32::from(byte) }
+    };
+    c.wrapping_add(part(0) as u32).wrapping_add(part(1) as u32)
+}
+
+/// The differences of four unsigned bytes.
+pub(super) fn differences4(a: u32, b: u32) -> [u8; 4] {
+    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+    std::array::from_fn(|i| a[i].abs_diff(b[i]))
+}
+
+/// `fns`: position of the set bit of `mask` that is the `offset`-th from `base` on (upward from 1, downward from -1, 0: at `base`).
+pub(super) fn find_nth(mask: u32, base: u32, offset: u32) -> u32 {
+    let (base, offset) = (base & 31, offset as i32);
+    let set = |bit: &u32| mask >> bit & 1 != 0;
+    let found = match offset {
+        0 => Some(base).filter(set),
+        1.. => (base..32).filter(set).nth(offset as usize - 1),
+        _ => (0..=base).rev().filter(set).nth(offset.unsigned_abs() as usize - 1),
+    };
+    found.unwrap_or(u32::MAX)
+}
+
+/// `szext`: the low `bits` of a word, extended to all of it.
+pub(super) fn clamped(value: u32, bits: u32, signed: bool) -> u32 {
+    match bits {
+        0 => 0,
+        32.. => value,
+        _ if signed => ((value << (32 - bits)) as i32 >> (32 - bits)) as u32,
+        _ => value & (u32::MAX >> (32 - bits)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +165,15 @@ mod tests {
         assert_eq!(find(0x0000_8000, 32, false, false), 15);
         assert_eq!(find(0xffff_fff0, 32, true, false), 3);
         assert_eq!(dot4(0xff01_0203, 0x0101_0101, 10, true, true), 10 - 1 + 1 + 2 + 3);
+    }
+
+    #[test]
+    fn halves_bytes_and_set_bits() {
+        assert_eq!(dot2(0xffff_0003, 0x0201, 10, false, false), 3 + 2 * 0xffff + 10);
+        assert_eq!(dot2(0xffff_0003, 0xff01, 10, true, true), 3 + 1 + 10);
+        assert_eq!(differences4(0x01ff_0080, 0x0301_0080), [0, 0, 0xfe, 2]);
+        assert_eq!([1, 2, 3, 0, u32::MAX].map(|n| find_nth(0b1011_0100, 2, n)), [2, 4, 5, 2, 2]);
+        assert_eq!(find_nth(0b100, 3, 1), u32::MAX);
+        assert_eq!([clamped(0xfc, 3, true), clamped(0xfc, 3, false), clamped(9, 40, true)], [u32::MAX - 3, 4, 9]);
     }
 }

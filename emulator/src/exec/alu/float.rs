@@ -115,6 +115,21 @@ pub(super) fn directed(product: f64, addend: f64, direction: Direction) -> f32 {
     narrow(sum, error, direction)
 }
 
+/// A double rounded to nearest, of which the exact result differs by `error`, rounded as told instead. Not for subnormal results,
+/// whose error is lost.
+pub(super) fn directed_double(near: f64, error: f64, direction: Direction) -> f64 {
+    if near.is_nan() || error == 0.0 || error.is_nan() {
+        return near;
+    }
+    match direction {
+        Direction::Down if error < 0.0 => near.next_down(),
+        Direction::Up if error > 0.0 => near.next_up(),
+        Direction::Zero if near > 0.0 && error < 0.0 => near.next_down(),
+        Direction::Zero if near < 0.0 && error > 0.0 => near.next_up(),
+        _ => near,
+    }
+}
+
 /// `value + error` (|error| below an ulp of `value`) as single precision, rounded as told.
 pub(super) fn narrow(value: f64, error: f64, direction: Direction) -> f32 {
     let near = value as f32;

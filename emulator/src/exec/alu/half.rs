@@ -106,6 +106,12 @@ pub(super) fn fma<H: Half>(x: u32, y: u32, z: u32) -> u32 {
     H::narrow_double(fma_odd(wide(x), wide(y), wide(z))).into()
 }
 
+/// Fused multiply-add of which what is negative becomes zero.
+pub(super) fn fma_relu<H: Half>(x: u32, y: u32, z: u32) -> u32 {
+    let sum = fma::<H>(x, y, z);
+    if H::wide(sum as u16).is_nan() || sum & 0x8000 == 0 { sum } else { 0 }
+}
+
 /// Fused multiply-add of both halves.
 pub(super) fn fma_pair<H: Half>(x: u32, y: u32, z: u32) -> u32 {
     fma::<H>(x & 0xffff, y & 0xffff, z & 0xffff) | fma::<H>(x >> 16, y >> 16, z >> 16) << 16
@@ -115,6 +121,12 @@ pub(super) fn fma_pair<H: Half>(x: u32, y: u32, z: u32) -> u32 {
 #[inline(always)]
 pub(super) fn extreme<H: Half>(x: u32, y: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     H::narrow(f32::from_bits(f(H::wide(x as u16).to_bits(), H::wide(y as u16).to_bits()))).into()
+}
+
+/// As [`extreme`]; NaN where an operand is.
+#[inline(always)]
+pub(super) fn extreme_nan<H: Half>(x: u32, y: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
+    if H::wide(x as u16).is_nan() || H::wide(y as u16).is_nan() { 0x7fff } else { extreme::<H>(x, y, f) }
 }
 
 #[cfg(test)]

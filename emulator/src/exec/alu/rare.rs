@@ -8,13 +8,17 @@
 use half::f16;
 
 use super::Form;
-use super::bits::{dot4, extract, extract_signed, find, insert, permute, permute_mode};
+use super::bits::{
+    clamped, differences4, dot2, dot4, extract, extract_signed, find, find_nth, insert, permute, permute_mode,
+};
 use super::define::alu;
 use super::float::{
-    Direction::{Down, Up, Zero},
-    approximate, b, c, directed, divide, f, flush, g, low, maximum, minimum, or_nan, s16, saturate,
+    Direction::{self, Down, Up, Zero},
+    approximate, b, c, directed, directed_double, divide, f, flush, g, low, maximum, minimum, or_nan, s16, saturate,
 };
-use super::half::{Bf16, F16, extreme, fma, fma_pair, half_to_single, pair, single_to_bf16, single_to_half, two};
+use super::half::{
+    Bf16, F16, extreme, extreme_nan, fma, fma_pair, fma_relu, half_to_single, pair, single_to_bf16, single_to_half, two,
+};
 use super::shape::*;
 use crate::exec::op::Op;
 use crate::exec::registers::Registers;
@@ -35,6 +39,25 @@ fn widen_pair(format: Narrow, codes: u32) -> u32 {
 
 fn scale_pair(high: u32, low: u32, up: bool) -> u32 {
     u32::from(to_ue8m0(f(high), up)) << 8 | u32::from(to_ue8m0(f(low), up))
+}
+
+fn sum(x: u64, y: u64, direction: Direction) -> u64 {
+    let (x, y) = (g(x), g(y));
+    let near = x + y;
+    // What `near` leaves of the exact sum (Knuth's two-sum).
+    let back = near - x;
+    c(directed_double(near, (x - (near - back)) + (y - back), direction))
+}
+
+fn product(x: u64, y: u64, direction: Direction) -> u64 {
+    let near = g(x) * g(y);
+    c(directed_double(near, g(x).mul_add(g(y), -near), direction))
+}
+
+fn quotient(x: u64, y: u64, direction: Direction) -> u64 {
+    let near = g(x) / g(y);
+    let rest = (-near).mul_add(g(y), g(x));
+    c(directed_double(near, if g(y) < 0.0 { -rest } else { rest }, direction))
 }
 
 fn relu(x: f32) -> f32 {
@@ -67,6 +90,12 @@ alu! {
         Saturate: "@saturate" => saturate;
         ReluF16x2: "@relu.f16x2" => |x| pair(x, 0, |x, _| if x & 0x8000 != 0 { 0 } else { x });
         Sqrt: "sqrt.rn.f32" | "sqrt.approx.f32" => |x| b(f(x).sqrt());
+        SqrtZero: "sqrt.rz.f32" => |x| b(directed(f64::from(f(x)).sqrt(), 0.0, Zero));
+        SqrtDown: "sqrt.rm.f32" => |x| b(directed(f64::from(f(x)).sqrt(), 0.0, Down));
+        SqrtUp: "sqrt.rp.f32" => |x| b(directed(f64::from(f(x)).sqrt(), 0.0, Up));
+        ReciprocalZero: "rcp.rz.f32" => |x| b(directed(1.0 / f64::from(f(x)), 0.0, Zero));
+        ReciprocalDown: "rcp.rm.f32" => |x| b(directed(1.0 / f64::from(f(x)), 0.0, Down));
+        ReciprocalUp: "rcp.rp.f32" => |x| b(directed(1.0 / f64::from(f(x)), 0.0, Up));
         Reciprocal: "rcp.rn.f32" | "rcp.approx.f32" => |x| b(1.0 / f(x));
         ReciprocalSqrt: "rsqrt.approx.f32" => |x| approximate(x, |x| 1.0 / x.sqrt());
         Log2: "lg2.approx.f32" => |x| approximate(x, f64::log2);
@@ -78,6 +107,7 @@ alu! {
         Exp2Bf16: "ex2.approx.bf16" => |x| two::<Bf16>(x, 0, |x, _| x.exp2());
         Exp2Bf16x2: "ex2.approx.bf16x2" => |x| pair(x, 0, |x, y| two::<Bf16>(x, y, |x, _| x.exp2()));
         TanhF16: "tanh.approx.f16" => |x| two::<F16>(x, 0, |x, _| x.tanh());
+        TanhBf16: "tanh.approx.bf16" => |x| two::<Bf16>(x, 0, |x, _| x.tanh());
         TanhF16x2: "tanh.approx.f16x2" => |x| pair(x, 0, |x, y| two::<F16>(x, y, |x, _| x.tanh()));
         TanhBf16x2: "tanh.approx.bf16x2" => |x| pair(x, 0, |x, y| two::<Bf16>(x, y, |x, _| x.tanh()));
         F32FromU16: "cvt.rn.f32.u16" => |x| b(low(x) as f32);
@@ -131,6 +161,8 @@ alu! {
         MulFtzF32: "@ftz.mul.f32" => |x, y| flush(b(f(flush(x)) * f(flush(y))));
         DivF32: "div.rn.f32" | "div.full.f32" | "div.approx.f32" => divide;
         DivZeroF32: "div.rz.f32" => |x, y| b(directed(f64::from(f(x)) / f64::from(f(y)), 0.0, Zero));
+        DivDownF32: "div.rm.f32" => |x, y| b(directed(f64::from(f(x)) / f64::from(f(y)), 0.0, Down));
+        DivUpF32: "div.rp.f32" => |x, y| b(directed(f64::from(f(x)) / f64::from(f(y)), 0.0, Up));
         MinNanF32: "min.NaN.f32" => |x, y| or_nan(x, y, minimum(x, y));
         MaxNanF32: "max.NaN.f32" => |x, y| or_nan(x, y, maximum(x, y));
         CopySign: "copysign.f32" => |x, y| y & 0x7fff_ffff | x & 0x8000_0000;
@@ -155,6 +187,22 @@ alu! {
         MaxF16: "max.f16" => |x, y| extreme::<F16>(x, y, maximum);
         MinBf16: "min.bf16" => |x, y| extreme::<Bf16>(x, y, minimum);
         MaxBf16: "max.bf16" => |x, y| extreme::<Bf16>(x, y, maximum);
+        MinNanF16: "min.NaN.f16" => |x, y| extreme_nan::<F16>(x, y, minimum);
+        MaxNanF16: "max.NaN.f16" => |x, y| extreme_nan::<F16>(x, y, maximum);
+        MinNanBf16: "min.NaN.bf16" => |x, y| extreme_nan::<Bf16>(x, y, minimum);
+        MaxNanBf16: "max.NaN.bf16" => |x, y| extreme_nan::<Bf16>(x, y, maximum);
+        MinNanF16x2: "min.NaN.f16x2" => |x, y| pair(x, y, |x, y| extreme_nan::<F16>(x, y, minimum));
+        MaxNanF16x2: "max.NaN.f16x2" => |x, y| pair(x, y, |x, y| extreme_nan::<F16>(x, y, maximum));
+        MinNanBf16x2: "min.NaN.bf16x2" => |x, y| pair(x, y, |x, y| extreme_nan::<Bf16>(x, y, minimum));
+        MaxNanBf16x2: "max.NaN.bf16x2" => |x, y| pair(x, y, |x, y| extreme_nan::<Bf16>(x, y, maximum));
+        MinU16x2: "min.u16x2" => |x, y| pair(x, y, u32::min);
+        MaxU16x2: "max.u16x2" => |x, y| pair(x, y, u32::max);
+        MinS16x2: "min.s16x2" => |x, y| pair(x, y, |x, y| s16(x).min(s16(y)) as u32);
+        MaxS16x2: "max.s16x2" => |x, y| pair(x, y, |x, y| s16(x).max(s16(y)) as u32);
+        ExtendClampU32: "szext.clamp.u32" => |x, y| clamped(x, y, false);
+        ExtendClampS32: "szext.clamp.s32" => |x, y| clamped(x, y, true);
+        ExtendWrapU32: "szext.wrap.u32" => |x, y| clamped(x, y & 31, false);
+        ExtendWrapS32: "szext.wrap.s32" => |x, y| clamped(x, y & 31, true);
         MinF16x2: "min.f16x2" => |x, y| pair(x, y, |x, y| extreme::<F16>(x, y, minimum));
         MaxF16x2: "max.f16x2" => |x, y| pair(x, y, |x, y| extreme::<F16>(x, y, maximum));
         MinBf16x2: "min.bf16x2" => |x, y| pair(x, y, |x, y| extreme::<Bf16>(x, y, minimum));
@@ -198,6 +246,14 @@ alu! {
         FmaUpF32: "fma.rp.f32" => |x, y, z| b(directed(f64::from(f(x)) * f64::from(f(y)), f(z).into(), Up));
         FmaF16: "fma.rn.f16" => fma::<F16>;
         FmaBf16: "fma.rn.bf16" => fma::<Bf16>;
+        FmaReluF16: "fma.rn.relu.f16" => fma_relu::<F16>;
+        FmaReluBf16: "fma.rn.relu.bf16" => fma_relu::<Bf16>;
+        FmaReluF16x2: "fma.rn.relu.f16x2" => |x, y, z| {
+            fma_relu::<F16>(low(x), low(y), low(z)) | fma_relu::<F16>(x >> 16, y >> 16, z >> 16) << 16
+        };
+        FmaReluBf16x2: "fma.rn.relu.bf16x2" => |x, y, z| {
+            fma_relu::<Bf16>(low(x), low(y), low(z)) | fma_relu::<Bf16>(x >> 16, y >> 16, z >> 16) << 16
+        };
         FmaF16x2: "fma.rn.f16x2" => fma_pair::<F16>;
         FmaBf16x2: "fma.rn.bf16x2" => fma_pair::<Bf16>;
         Min3S32: "min3.s32" => |x, y, z| (x as i32).min(y as i32).min(z as i32) as u32;
@@ -220,6 +276,19 @@ alu! {
         Dot4SS: "dp4a.s32.s32" => |x, y, z| dot4(x, y, z, true, true);
         Dot4SU: "dp4a.s32.u32" => |x, y, z| dot4(x, y, z, true, false);
         Dot4US: "dp4a.u32.s32" => |x, y, z| dot4(x, y, z, false, true);
+        Dot2LowUU: "dp2a.lo.u32.u32" => |x, y, z| dot2(x, y & 0xffff, z, false, false);
+        Dot2LowSS: "dp2a.lo.s32.s32" => |x, y, z| dot2(x, y & 0xffff, z, true, true);
+        Dot2LowSU: "dp2a.lo.s32.u32" => |x, y, z| dot2(x, y & 0xffff, z, true, false);
+        Dot2LowUS: "dp2a.lo.u32.s32" => |x, y, z| dot2(x, y & 0xffff, z, false, true);
+        Dot2HighUU: "dp2a.hi.u32.u32" => |x, y, z| dot2(x, y >> 16, z, false, false);
+        Dot2HighSS: "dp2a.hi.s32.s32" => |x, y, z| dot2(x, y >> 16, z, true, true);
+        Dot2HighSU: "dp2a.hi.s32.u32" => |x, y, z| dot2(x, y >> 16, z, true, false);
+        Dot2HighUS: "dp2a.hi.u32.s32" => |x, y, z| dot2(x, y >> 16, z, false, true);
+        AbsDiff4: "vabsdiff4.u32.u32.u32" => |x, y, _| u32::from_le_bytes(differences4(x, y));
+        AbsDiff4Add: "vabsdiff4.u32.u32.u32.add" => |x, y, z| {
+            differences4(x, y).into_iter().fold(z, |sum, byte| sum.wrapping_add(byte.into()))
+        };
+        FindNth: "fns.b32" => find_nth;
         SelectSign: "slct.b32.s32" | "slct.u32.s32" | "slct.s32.s32" | "slct.f32.s32" => |x, y, z| {
             if z as i32 >= 0 { x } else { y }
         };
@@ -281,6 +350,19 @@ alu! {
         SubF64: "sub.f64" | "sub.rn.f64" => |x, y| c(g(x) - g(y));
         MulF64: "mul.f64" | "mul.rn.f64" => |x, y| c(g(x) * g(y));
         DivF64: "div.rn.f64" => |x, y| c(g(x) / g(y));
+        CopySignF64: "copysign.f64" => |x, y| y & !(1 << 63) | x & 1 << 63;
+        AddZeroF64: "add.rz.f64" => |x, y| sum(x, y, Zero);
+        AddDownF64: "add.rm.f64" => |x, y| sum(x, y, Down);
+        AddUpF64: "add.rp.f64" => |x, y| sum(x, y, Up);
+        SubZeroF64: "sub.rz.f64" => |x, y| sum(x, y ^ 1 << 63, Zero);
+        SubDownF64: "sub.rm.f64" => |x, y| sum(x, y ^ 1 << 63, Down);
+        SubUpF64: "sub.rp.f64" => |x, y| sum(x, y ^ 1 << 63, Up);
+        MulZeroF64: "mul.rz.f64" => |x, y| product(x, y, Zero);
+        MulDownF64: "mul.rm.f64" => |x, y| product(x, y, Down);
+        MulUpF64: "mul.rp.f64" => |x, y| product(x, y, Up);
+        DivZeroF64: "div.rz.f64" => |x, y| quotient(x, y, Zero);
+        DivDownF64: "div.rm.f64" => |x, y| quotient(x, y, Down);
+        DivUpF64: "div.rp.f64" => |x, y| quotient(x, y, Up);
         MinF64: "min.f64" => |x, y| c(g(x).min(g(y)));
         MaxF64: "max.f64" => |x, y| c(g(x).max(g(y)));
         AddF32x2: "add.rn.f32x2" | "add.f32x2" => |x, y| lanes2(|h| b(f(h(x)) + f(h(y))));

@@ -194,15 +194,18 @@ impl<'a> Lower<'a> {
 
     /// Emits the comparison of an opcode and gives its predicate.
     fn compare(&mut self, frame: &Frame<'a>, opcode: &Opcode, of: &str, a: &Operand, b: &Operand) -> Lowered<u32> {
-        let relation = opcode.part(0);
-        let mut kind = match Type::parse(of) {
-            Some(kind) => kind,
-            None => return unknown(opcode.text),
-        };
-        let wide = kind.bytes() == 8;
+        let Some(kind) = Type::parse(of) else { return unknown(opcode.text) };
         let narrow = kind.bytes() == 2 && !kind.float();
-        let letter = if wide { b'd' } else { b'w' };
-        let (mut a, mut b) = (self.source(frame, a, letter, narrow)?, self.source(frame, b, letter, narrow)?);
+        let letter = if kind.bytes() == 8 { b'd' } else { b'w' };
+        let (a, b) = (self.source(frame, a, letter, narrow)?, self.source(frame, b, letter, narrow)?);
+        self.compare_registers(opcode, of, a, b)
+    }
+
+    /// The same of values in registers.
+    fn compare_registers(&mut self, opcode: &Opcode, of: &str, mut a: u32, mut b: u32) -> Lowered<u32> {
+        let relation = opcode.part(0);
+        let Some(mut kind) = Type::parse(of) else { return unknown(opcode.text) };
+        let wide = kind.bytes() == 8;
         if matches!(kind, Type::F16 | Type::Bf16) {
             for operand in [&mut a, &mut b] {
                 let single = self.fresh(Class::Word);
@@ -308,6 +311,9 @@ impl<'a> Lower<'a> {
             _ => return unknown(opcode.text),
         };
         let result = opcode.parts.len().checked_sub(2).map_or("", |i| opcode.parts[i]);
+        if opcode.last().ends_with("16x2") && third.is_none() {
+            return self.set_pair(frame, opcode, result, [to, a, b]);
+        }
         let value = self.compare(frame, opcode, opcode.last(), a, b)?;
         let value = self.combine(frame, opcode, value, third)?;
         let to = self.destination(frame, to, Class::Word)?;
@@ -321,6 +327,32 @@ impl<'a> Lower<'a> {
         };
         let (one, zero) = (self.word_constant(one), self.word_constant(zero));
         self.emit_alu("selp.b32", &[to, one, zero, value])
+    }
+
+    /// `set` on two halves: each half of the result is one or zero, or all ones or zero where it is an integer.
+    fn set_pair(&mut self, frame: &Frame<'a>, opcode: &Opcode, result: &str, [to, a, b]: [&Operand; 3]) -> Lowered<()> {
+        let of = opcode.last().trim_end_matches("x2");
+        let one = match result {
+            "f16x2" => 0x3c00,
+            "bf16x2" => 0x3f80,
+            "u32" | "s32" => 0xffff,
+            _ => return unknown(opcode.text),
+        };
+        let sources = [self.word(frame, a, false)?, self.word(frame, b, false)?];
+        let to = self.destination(frame, to, Class::Word)?;
+        let (one, zero) = (self.word_constant(one), self.word_constant(0));
+        let mut halves = Vec::new();
+        for half in ["@low16", "@high16"] {
+            let [a, b] = sources.map(|source| (source, self.fresh(Class::Word)));
+            for (source, to) in [a, b] {
+                self.emit_alu(half, &[to, source])?;
+            }
+            let holds = self.compare_registers(opcode, of, a.1, b.1)?;
+            let value = self.fresh(Class::Word);
+            self.emit_alu("selp.b32", &[value, one, zero, holds])?;
+            halves.push(value);
+        }
+        self.emit_alu("@pack", &[to, halves[0], halves[1]])
     }
 
     fn cvt(&mut self, frame: &Frame<'a>, opcode: &Opcode, operands: &[Operand]) -> Lowered<()> {
