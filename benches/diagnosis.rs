@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use krepro::judge::diagnosis::host::Host;
 use krepro::judge::diagnosis::inputs::Inputs;
 use krepro::judge::diagnosis::knobs::Knobs;
-use krepro::judge::diagnosis::target::{Side, Target};
+use krepro::judge::diagnosis::target::{Side, Splits, Target};
 use krepro::judge::diagnosis::{Next, next, rounding_to};
 use krepro::model::{ElementType, Fill, OutFill, Padding, Probe, RawLaunch, Role};
 use krepro::selftest::predicted;
@@ -23,11 +23,15 @@ fn production() -> Target {
         tile_k: 64,
         instruction_k: 16,
         stages: 4,
-        splits: 1,
+        splits: Splits::none(6144),
+        groups: None,
+        alpha_of_group: false,
+        gate: None,
         accumulator_bits: 24,
         promote: None,
         epilogue: vec![rounding_to(ElementType::Bf16)],
         accumulate: false,
+        zeroed: false,
         padding_zero: false,
         types: vec![],
     }

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use krepro::judge::diagnosis::target::{BlockScale, Side, Target};
-use krepro::judge::diagnosis::{Conclusion, rounding_to};
+use krepro::judge::diagnosis::target::{BlockScale, Side, Splits, Target};
+use krepro::judge::diagnosis::{Conclusion, Next, next, rounding_to};
 use krepro::model::{ElementType, Stage};
-use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, mutants, peers};
+use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, mutants, peers, run};
 
 #[test]
 fn correct_contracts_are_never_called_wrong() {
@@ -34,6 +34,54 @@ fn what_the_dictionary_has_not_never_gets_a_wrong_stage() {
     }
 }
 
+/// Activations and their gates, beta, split sums and groups: each with a fault of its own.
+#[test]
+fn faults_of_activations_splits_and_groups_are_named() {
+    let planted =
+        [Defect::ActOther, Defect::GateActsOnBoth, Defect::BetaOnSum, Defect::SplitInBf16, Defect::GroupOffset];
+    for defect in planted {
+        let row = run(Set::Catalogue, 14, 1, Some(defect));
+        assert!(
+            matches!(row.outcome, Outcome::Unique | Outcome::Among),
+            "{} {:?} {}",
+            row.planted,
+            row.outcome,
+            row.said
+        );
+    }
+}
+
+/// What a probe that crashes would have shown is not known: the others give a hint, and no verdict.
+#[test]
+fn a_crashing_probe_leaves_a_hint_of_what_the_others_say() {
+    let target = nvfp4();
+    let judge = |planted: Vec<Planted>| {
+        let mut device = Device::new(target.clone(), 64, planted, 5);
+        let mut rounds = Vec::new();
+        loop {
+            match next(&target, 5, &rounds) {
+                Next::Done(diagnosis) => return diagnosis.conclusion,
+                Next::Run(plan) => {
+                    let crash =
+                        plan.probes.iter().position(|p| p.name == "ones_poisoned").map_or(u32::MAX, |at| at as u32);
+                    let mut launches = device.run(&plan);
+                    for launch in launches.iter_mut().filter(|l| l.probe == crash) {
+                        launch.cuda_error = true;
+                        launch.storage.clear();
+                        launch.mask.clear();
+                    }
+                    rounds.push(launches);
+                }
+            }
+        }
+    };
+    let Conclusion::Open { why, hints } = judge(vec![]) else { panic!() };
+    assert!(why.contains("`ones_poisoned` crash, and all others are right") && hints.is_empty(), "{why}");
+    let bound = Planted { defect: Defect::ScaleBound, sides: (true, false), number: 0, tile: (0, 0) };
+    let Conclusion::Open { why, hints } = judge(vec![bound]) else { panic!() };
+    assert!(why.contains("SF_PADDING_ZERO") && hints == [Stage::QuantisationScale], "{why}");
+}
+
 #[test]
 fn no_mutant_of_a_prediction_is_called_right() {
     let report = mutants(3, 2, 4);
@@ -54,11 +102,15 @@ fn nvfp4() -> Target {
         tile_k: 128,
         instruction_k: 64,
         stages: 2,
-        splits: 1,
+        splits: Splits::none(224),
+        groups: None,
+        alpha_of_group: false,
+        gate: None,
         accumulator_bits: 24,
         promote: None,
         epilogue: vec![rounding_to(ElementType::Bf16)],
         accumulate: false,
+        zeroed: false,
         padding_zero: false,
         types: vec![],
     }

@@ -6,8 +6,8 @@ use super::{Failure, Session};
 use crate::judge::diagnosed;
 use crate::judge::diagnosis::target::Target;
 use crate::judge::diagnosis::{Next, next};
-use crate::model::{Answer, Contract, Plan, RawLaunch};
-use crate::read::observation::observation_file;
+use crate::model::{Answer, Contract, Event, Plan, RawLaunch};
+use crate::read::observation::{json_lines, observation_file};
 use crate::run::{Ran, Start};
 use crate::sys::Ending;
 
@@ -43,7 +43,7 @@ pub(super) fn diagnose(
             Next::Done(diagnosis) => return Ok(diagnosed(answer, contract, &diagnosis)),
             Next::Run(plan) => plan,
         };
-        match observe(session, folder, start, &plan, &mut *launch)? {
+        match survived(session, folder, start, &plan, &mut answer, &mut *launch)? {
             Ok(launches) => rounds.push(launches),
             Err(why) => {
                 answer.notes.push(format!("no diagnosis: {why}"));
@@ -51,6 +51,50 @@ pub(super) fn diagnose(
             }
         }
     }
+}
+
+/// A CUDA error ends the process: what comes after it is run in another one, at most so often.
+const CRASHES: usize = 4;
+
+/// All launches of a plan, those that crash among them; with a note for each of these.
+fn survived(
+    session: &mut Session<'_>,
+    folder: &Utf8Path,
+    start: &Start<'_>,
+    plan: &Plan,
+    answer: &mut Answer,
+    launch: Launch<'_>,
+) -> Result<Result<Vec<RawLaunch>, String>, Failure> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    for _ in 0..=CRASHES {
+        let rest = Plan { probes: plan.probes[from..].to_vec() };
+        let observed = match observe(session, folder, start, &rest, &mut *launch)? {
+            Ok(observed) => observed,
+            Err(why) => return Ok(Err(why)),
+        };
+        let first = from;
+        let crashed = observed.launches.iter().find(|l| l.cuda_error).map(|l| first + l.probe as usize);
+        all.extend(observed.launches.into_iter().map(|l| RawLaunch { probe: l.probe + first as u32, ..l }));
+        let Some(probe) = crashed.and_then(|at| plan.probes.get(at).map(|probe| (at, probe))) else {
+            return Ok(Ok(all));
+        };
+        answer.notes.push(format!("probe `{}` crashes: {}", probe.1.name, observed.error));
+        from = probe.0 + 1;
+        if from == plan.probes.len() {
+            return Ok(Ok(all));
+        }
+    }
+    answer.notes.push(format!("{} further probes are not run", plan.probes.len() - from));
+    Ok(Ok(all))
+}
+
+/// What the executable left of a plan.
+pub(super) struct Observed {
+    /// In the order in which they were made.
+    pub(super) launches: Vec<RawLaunch>,
+    /// The CUDA error that ended it, if one did.
+    pub(super) error: String,
 }
 
 /// The launches of a plan, or why there are none. Plan and raw outputs lie in `folder` while they are used.
@@ -63,7 +107,7 @@ pub(super) fn observe(
     start: &Start<'_>,
     plan: &Plan,
     launch: Launch<'_>,
-) -> Result<Result<Vec<RawLaunch>, String>, Failure> {
+) -> Result<Result<Observed, String>, Failure> {
     let (plan_file, observations) = (folder.join("diagnosis.plan"), folder.join("diagnosis.observations"));
     session.system.write(&plan_file, plan.text().as_bytes())?;
     let start = Start { plan: Some((plan_file.as_path(), observations.as_path())), ..start.clone() };
@@ -73,5 +117,10 @@ pub(super) fn observe(
     }
     let bytes = session.system.read(&observations)?;
     session.system.remove(&observations)?;
-    Ok(observation_file(&bytes).map_err(|error| error.to_string()))
+    let mut errors = json_lines(&ran.events).events.into_iter().filter_map(|event| match event {
+        Event::CudaError { call, name, text, .. } => Some(format!("{call}: {name} ({text})")),
+        _ => None,
+    });
+    let error = errors.next_back().unwrap_or_default();
+    Ok(observation_file(&bytes).map(|launches| Observed { launches, error }).map_err(|error| error.to_string()))
 }

@@ -53,8 +53,12 @@ pub(super) fn beside(
     }
     let plan = oracle::plan(&target, SEED);
     let mut run = |session: &mut Session<'_>, start: &Start<'_>| {
-        observe(session, folder, start, &plan, &mut *launch)?
-            .map_err(|why| Failure::cannot_test(Diagnostic::error("K-RUN", why)))
+        let ended = |why| Failure::cannot_test(Diagnostic::error("K-RUN", why));
+        let observed = observe(session, folder, start, &plan, &mut *launch)?.map_err(ended)?;
+        match observed.launches.iter().any(|l| l.cuda_error) {
+            true => Err(ended(format!("a probe crashes: {}", observed.error))),
+            false => Ok(observed.launches),
+        }
     };
     let (own, others) = (run(session, here)?, run(session, there)?);
     let rungs = oracle::beside(&target, SEED, &own, &others, &second);

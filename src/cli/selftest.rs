@@ -122,5 +122,5 @@ impl Selftest {
 }
 
 fn line(row: &Row) -> String {
-    format!("{} {} {:?}: {}", row.planted, row.element, row.outcome, row.said)
+    format!("{:?} {} {} {} {:?}: {}", row.set, row.number, row.planted, row.element, row.outcome, row.said)
 }

@@ -4,6 +4,7 @@ use crate::model::{Isolation, Number, Smallest};
 
 use super::diagnosis::evidence::{Evidence, Shown};
 use super::diagnosis::format::{self, Rounding};
+use super::diagnosis::target::Target;
 use super::diagnosis::{Kind, fill};
 
 /// A part, and the probes that test it alone.
@@ -89,7 +90,7 @@ pub(super) fn smallest(evidence: &Evidence<'_>) -> Option<Smallest> {
         }
         let inside = |at: &usize| at % t.out_leading < t.n() && at / t.out_leading < t.m();
         for at in shown.seen().disagreements(&shown.expected).filter(inside).take(16) {
-            let terms = ks(shown, at / t.out_leading, at % t.out_leading).len() as u64;
+            let terms = ks(t, shown, at / t.out_leading, at % t.out_leading).len() as u64;
             if best.as_ref().is_none_or(|(least, _, _)| terms < *least) {
                 best = Some((terms, shown, at));
             }
@@ -97,7 +98,7 @@ pub(super) fn smallest(evidence: &Evidence<'_>) -> Option<Smallest> {
     }
     let (terms, shown, at) = best?;
     let (row, column) = (at / t.out_leading, at % t.out_leading);
-    let list = ks(shown, row, column);
+    let list = ks(t, shown, row, column);
     let written = shown.seen().written[at];
     Some(Smallest {
         probe: shown.rung.probe.name.clone(),
@@ -111,7 +112,8 @@ pub(super) fn smallest(evidence: &Evidence<'_>) -> Option<Smallest> {
 }
 
 /// k whose product is not zero in the sum at (r, q).
-fn ks(shown: &Shown, r: usize, q: usize) -> Vec<u64> {
-    let (a, b) = (shown.rung.inputs.a.line(r), shown.rung.inputs.b.line(q));
+fn ks(t: &Target, shown: &Shown, r: usize, q: usize) -> Vec<u64> {
+    let of_b = t.group(r).unwrap_or(0) * t.wide() + q;
+    let (a, b) = (shown.rung.inputs.a.line(r), shown.rung.inputs.b.line(of_b));
     (0_u64..).zip(a.iter().zip(&b)).filter(|(_, (x, y))| **x != 0.0 && **y != 0.0).map(|(k, _)| k).collect()
 }

@@ -14,7 +14,7 @@ const GRID: (usize, usize) = (16, 64);
 
 /// The figures of one probe.
 pub(super) fn metrics(evidence: &Evidence<'_>, shown: &Shown) -> Metrics {
-    compare(evidence.target, shown.seen(), &shown.expected.values)
+    compare(evidence.target, shown.seen(), &shown.expected.nearest(&shown.seen().values))
 }
 
 /// The figures of what was seen against values of the whole storage.
@@ -22,7 +22,7 @@ pub(super) fn compare(t: &Target, seen: &Seen, expected: &[f64]) -> Metrics {
     let mut m = Metrics { exact: true, guard_hits: seen.guard_hits, ..Metrics::default() };
     let (mut error, mut expected_square, mut observed_square, mut cross, mut abs) = (0.0, 0.0, 0.0, 0.0, 0.0);
     let (mut floor, mut zeros, mut counted) = (0.0, 0_u64, 0_u64);
-    for r in 0..t.m() {
+    for r in (0..t.m()).filter(|r| t.group(*r).is_some()) {
         for q in 0..t.n() {
             let at = r * t.out_leading + q;
             let (x, e) = (seen.values[at], expected[at]);
@@ -171,7 +171,7 @@ fn slabs(evidence: &Evidence<'_>) -> Vec<Slab> {
         None => usize::MAX,
     };
     let finer = if width(&by_columns) < width(&by_rows) { by_columns } else { by_rows };
-    let Some((shown, _, is_a)) = finer.filter(|f| f.0.fails) else { return vec![] };
+    let Some((shown, _, is_a)) = finer.filter(|f| f.0.fails && t.is_plain()) else { return vec![] };
     let width = width(&finer);
     let groups = t.k.div_ceil(width);
     let mut counts = vec![(f64::INFINITY, f64::NEG_INFINITY); groups];

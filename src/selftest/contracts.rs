@@ -1,8 +1,11 @@
 //! Random contracts over all element types.
 
+use std::sync::Arc;
+
 use crate::judge::diagnosis::format::Rounding;
-use crate::judge::diagnosis::target::{BlockScale, Index, Side, Step, Target, Tensor};
-use crate::model::ElementType;
+use crate::judge::diagnosis::function::Function;
+use crate::judge::diagnosis::target::{BlockScale, Index, Side, Splits, Step, Target, Tensor};
+use crate::model::{ElementType, GatePairs};
 
 /// A small deterministic generator.
 #[derive(Debug, Clone)]
@@ -125,6 +128,62 @@ fn family(random: &mut Random) -> Family {
     }
 }
 
+/// What a column of the output and a row of a meet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    /// One sum each, all rows of b.
+    Plain,
+    /// Two sums.
+    Gate(GatePairs),
+    /// Rows of b of their own; with rows between the groups, or without.
+    Groups(bool),
+}
+
+impl Form {
+    fn draw(random: &mut Random) -> Form {
+        match random.below(20) {
+            0 => Form::Gate(GatePairs::Halves),
+            1 => Form::Gate(GatePairs::Interleaved),
+            2 => Form::Groups(false),
+            3 => Form::Groups(true),
+            _ => Form::Plain,
+        }
+    }
+
+    /// Rows of the output, rows of b, and the groups.
+    fn extents(self, random: &mut Random, m: usize, n: usize, tile_m: usize) -> (usize, usize, Option<Groups>) {
+        match self {
+            Form::Plain => (m, n, None),
+            Form::Gate(_) => (m, 2 * n, None),
+            Form::Groups(apart) => {
+                let count = random.between(2, 3);
+                let mut list = Vec::new();
+                let mut end = 0;
+                for _ in 0..count {
+                    let rows = random.between(3, tile_m * 3 / 2);
+                    list.push((end, rows));
+                    end = if apart { (end + rows).next_multiple_of(tile_m) } else { end + rows };
+                }
+                (end, count * n, Some(Arc::new(list)))
+            }
+        }
+    }
+}
+
+type Groups = Arc<Vec<(usize, usize)>>;
+
+fn splits(random: &mut Random, count: usize, k: usize, family: &Family) -> Splits {
+    let mut splits = Splits::even(count, k, family.tile_k);
+    let narrow = matches!(family.out, ElementType::Bf16 | ElementType::F16);
+    if count > 1 && random.chance(30) {
+        splits.into_output = true;
+        (splits.partial, splits.sum) = (family.out, family.out);
+    } else if count > 1 && narrow && random.chance(25) {
+        splits.partial = family.out;
+    }
+    splits
+}
+
 /// A contract with tails, padding and two or three tiles along most axes.
 pub fn random_target(random: &mut Random) -> Target {
     let family = family(random);
@@ -139,11 +198,13 @@ pub fn random_target(random: &mut Random) -> Target {
     let out_leading = n + 8 * random.below(3);
     let plain = family.scales[0].is_none();
     let floating = family.out.significant_bits().is_some();
-    let splits = if plain && !family.vectors { random.pick(&[1, 1, 2]) } else { 1 };
+    let form = if family.out.bits() < 16 || family.out == ElementType::S32 { Form::Plain } else { Form::draw(random) };
+    let count = if plain && !family.vectors && form == Form::Plain { random.pick(&[1, 1, 2, 3]) } else { 1 };
+    let splits = splits(random, count, k, &family);
     let narrow = matches!(family.out, ElementType::S8 | ElementType::E4m3);
     let mut epilogue = Vec::new();
     let multiply = |tensor| Step::Multiply { tensor, index: Index::Own, power: 1 };
-    let add = |tensor| Step::Add { tensor, index: Index::Own, factor: 1.0 };
+    let add = |tensor| Step::Add { tensor, index: Index::Own, factor: 1.0, by: None };
     let round = |to| Step::Round { to, rounding: Rounding::NearestEven, saturate: true };
     let integer_out = family.out == ElementType::S32;
     if family.zero_point {
@@ -163,19 +224,28 @@ pub fn random_target(random: &mut Random) -> Target {
     if random.chance(65) {
         epilogue.push(add(Tensor::Bias));
     }
-    if random.chance(20) && !integer_out {
-        epilogue.push(Step::Relu);
+    match form {
+        Form::Gate(_) => epilogue.push(Step::Gate { gate: Function::Silu, up: Function::Identity }),
+        _ if integer_out || splits.into_output => {}
+        _ if random.chance(15) => epilogue.push(Step::Activate(Function::Relu)),
+        _ if family.out.bits() >= 16 && random.chance(20) => {
+            let curved = [Function::Gelu, Function::GeluTanh, Function::Silu];
+            epilogue.push(Step::Activate(random.pick(&curved)));
+        }
+        _ => {}
     }
-    let accumulate = plain && family.out == ElementType::F32 && random.chance(25);
+    let accumulate = plain && family.out == ElementType::F32 && !splits.into_output && random.chance(25);
     if floating && !narrow && !accumulate && random.chance(35) {
         if random.chance(60) && family.out != ElementType::F32 {
             epilogue.push(round(family.out));
         }
-        epilogue.push(add(Tensor::Residual));
+        let by = random.chance(40).then_some((Tensor::Beta, 1));
+        epilogue.push(Step::Add { tensor: Tensor::Residual, index: Index::Own, factor: 1.0, by });
     }
     epilogue.push(round(family.out));
+    let (m, rows_of_b, groups) = form.extents(random, m, n, tile_m);
     let k_major_b = !(matches!(family.a, ElementType::Bf16 | ElementType::F16) && random.chance(15));
-    let b_leading = if k_major_b { leading_b } else { n + 8 * random.below(2) };
+    let b_leading = if k_major_b { leading_b } else { rows_of_b + 8 * random.below(2) };
     Target {
         k,
         a: Side {
@@ -188,7 +258,7 @@ pub fn random_target(random: &mut Random) -> Target {
         },
         b: Side {
             element: family.b,
-            rows: n,
+            rows: rows_of_b,
             leading: b_leading,
             k_major: k_major_b,
             scale: family.scales[1],
@@ -200,10 +270,14 @@ pub fn random_target(random: &mut Random) -> Target {
         instruction_k: family.instruction_k,
         stages: random.pick(&[2, 3, 4]),
         splits,
+        alpha_of_group: groups.is_some() && random.chance(60),
+        groups,
+        gate: if let Form::Gate(pairs) = form { Some(pairs) } else { None },
         accumulator_bits: family.bits,
         promote: family.promote,
         epilogue,
         accumulate,
+        zeroed: splits.into_output,
         padding_zero: false,
         types: vec![],
     }

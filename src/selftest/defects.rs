@@ -1,5 +1,6 @@
 //! Defects that can be planted into the simulator's mechanisms.
 
+use crate::judge::diagnosis::function::Function;
 use crate::judge::diagnosis::target::{Step, Target, Tensor};
 use crate::model::{ElementType, Stage};
 
@@ -113,8 +114,30 @@ defects! {
     RoundingLeftOut Catalogue Epilogue "ROUNDING_POINT_MISSING",
     RoundingAdded Catalogue Epilogue "ROUNDING_POINT_EXTRA",
     NoSaturation Catalogue Epilogue "SATURATION_MISSING",
-    ReluEarly Catalogue Epilogue "ACT_ORDER",
-    ReluMissing Catalogue Epilogue "ACT_MISSING",
+    ActEarly Catalogue Epilogue "ACT_ORDER",
+    ActLate Catalogue Epilogue "ACT_ORDER",
+    ActMissing Catalogue Epilogue "ACT_MISSING",
+    ActTwice Catalogue Epilogue "ACT_TWICE",
+    ActOther Catalogue Epilogue "ACT_KIND",
+    GateSwapped Catalogue Epilogue "GATE_UP_SWAPPED",
+    GatePairsWrong Catalogue Epilogue "GATE_PAIRS_WRONG",
+    GateActsOnBoth Catalogue Epilogue "GATE_ACT_BOTH",
+    GateUpMissing Catalogue Epilogue "GATE_UP_MISSING",
+    BetaIgnored Catalogue Epilogue "BETA_IGNORED",
+    BetaTwice Catalogue Epilogue "BETA_TWICE",
+    BetaOnSum Catalogue Epilogue "BETA_ON_SUM",
+    BetaOnAll Catalogue Epilogue "BETA_ON_ALL",
+    SplitPartMissing Catalogue MmaAccumulate "SPLITK_PART_MISSING",
+    SplitPartTwice Catalogue MmaAccumulate "SPLITK_PART_DOUBLE",
+    SplitInBf16 Catalogue MmaAccumulate "SPLITK_REDUCTION_TYPE",
+    SplitBiasEach Catalogue Epilogue "BIAS_MULTIPLE",
+    GroupOffset Catalogue OperandLoad "GROUP_OFFSET",
+    GroupNext Catalogue OperandLoad "GROUP_WRONG",
+    GroupFirst Catalogue OperandLoad "GROUP_WRONG",
+    GroupSwapped Catalogue OperandLoad "GROUP_SWAPPED",
+    GroupLastCut Catalogue Store "GROUP_TAIL_CUT",
+    GroupRowsCut Catalogue Store "GROUP_TAIL_CUT",
+    GroupAlphaNext Catalogue Epilogue "ALPHA_INDEX",
     ScaleBound Catalogue QuantisationScale "SF_PADDING_ZERO",
     ScaleRowMajor Catalogue QuantisationScale "SF_NOT_SWIZZLED",
     ScaleCoarse Catalogue QuantisationScale "SF_GRANULARITY",
@@ -206,6 +229,10 @@ impl Planted {
         let number = match defect {
             Defect::BlockSkipped | Defect::BlockDoubled => random.below(blocks) as i64,
             Defect::LoopRepeated => random.pick(&[2, 3]),
+            Defect::SplitPartMissing | Defect::SplitPartTwice => {
+                random.below(target.splits.count.min(target.k.div_ceil(target.splits.length))) as i64
+            }
+            Defect::ActOther => random.below(3) as i64,
             Defect::StaleStage => random.below(target.stages.min(blocks - target.stages.min(blocks - 1))) as i64,
             Defect::StaleLag => 0,
             Defect::StrideWrong => random.pick(&[-16, -8, 8, 16, 24]),
@@ -225,7 +252,7 @@ impl Planted {
             }
             _ => 0,
         };
-        let tile = (random.below(target.a.tiles()), random.below(target.b.tiles()));
+        let tile = (random.below(target.a.tiles()), random.below(target.column_tiles()));
         Planted { defect, sides, number, tile }
     }
 }
@@ -235,11 +262,16 @@ impl Defect {
     pub fn fits(self, t: &Target, swizzle: u32) -> bool {
         use Defect as D;
         let plain = t.a.scale.is_none();
-        let tiles = t.a.tiles() * t.b.tiles();
+        let tiles = t.a.tiles() * t.column_tiles();
         let bias = t.uses(Tensor::Bias);
         let residual = t.uses(Tensor::Residual);
         let (alpha, token, channel) = (t.uses(Tensor::Alpha), t.uses(Tensor::ScaleA), t.uses(Tensor::ScaleB));
-        let relu = t.epilogue.contains(&Step::Relu);
+        let activation = t.activations().next();
+        let act = t.epilogue.iter().position(|s| matches!(s, Step::Activate(_) | Step::Gate { .. }));
+        let added = |from: usize, to: usize| t.epilogue[from..to].iter().any(|s| matches!(s, Step::Add { .. }));
+        let beta = t.uses(Tensor::Beta);
+        let busy = t.splits.count.min(t.k.div_ceil(t.splits.length));
+        let groups = t.groups.as_ref().map_or(0, |groups| groups.len());
         let floating = t.a.element.significant_bits().is_some();
         let early = |wanted: Tensor| {
             let at = t.epilogue.iter().position(|s| matches!(s, Step::Add { tensor, .. } if *tensor == wanted));
@@ -247,10 +279,13 @@ impl Defect {
         };
         let rounds = t.epilogue.iter().filter(|s| matches!(s, Step::Round { .. })).count();
         let straight = t.b.k_major;
+        if !t.is_plain() && !self.suits_forms(t) {
+            return false;
+        }
         match self {
             D::KTailGarbage => !t.k.is_multiple_of(t.tile_k) && plain && straight,
-            D::KTailMissing => !t.k.is_multiple_of(t.tile_k) && t.splits == 1,
-            D::StaleStage | D::StaleLag => t.k_blocks() > t.stages && t.splits == 1,
+            D::KTailMissing => !t.k.is_multiple_of(t.tile_k) && t.splits.count == 1,
+            D::StaleStage | D::StaleLag => t.k_blocks() > t.stages && t.splits.count == 1,
             D::RaceStale => t.k_blocks() > t.stages,
             D::SwizzleMismatch | D::SwizzleOdd | D::SwizzleBoth => swizzle >= 64 && straight,
             D::Transposed | D::StrideWrong | D::BaseOffset | D::StrideAndOffset => plain && straight,
@@ -263,18 +298,19 @@ impl Defect {
             D::Fnuz => t.a.element == ElementType::E4m3,
             D::NibbleSwap => t.a.element == ElementType::E2m1,
             D::Signedness | D::SumI16 => t.a.element == ElementType::S8,
-            D::BlockSkipped | D::BlockDoubled => t.splits == 1,
-            D::FlagReset => t.k_blocks() > 2 && t.splits == 1,
+            D::BlockSkipped | D::BlockDoubled => t.splits.count == 1,
+            D::FlagReset => t.k_blocks() > 2 && t.splits.count == 1,
             D::SliceStuck | D::SubtileTail | D::SliceReversed => t.tile_k > t.instruction_k,
             D::OnlyFirstSlice => t.tile_k > 2 * t.instruction_k,
-            D::NotCleared => tiles > 1 && t.splits == 1,
+            D::NotCleared => tiles > 1 && t.splits.count == 1,
             D::SumF16 | D::SumBf16 | D::SumDropsBits => floating,
             D::NotPromoted => t.promote.is_some() && t.k >= 200,
             D::SumSaturates => t.a.element == ElementType::S8,
-            D::SplitMissing | D::SplitOverlap | D::WorkspaceStale => t.splits > 1,
+            D::SplitMissing | D::SplitOverlap => busy > 1 && busy == t.splits.count,
+            D::WorkspaceStale => t.splits.count > 1 && !t.splits.into_output,
             D::BiasAxis | D::BiasMissing | D::BiasTwice | D::BiasNext | D::BiasRotated => bias,
             D::BiasEarly => early(Tensor::Bias),
-            D::BiasTileLocal => bias && t.b.tiles() > 1,
+            D::BiasTileLocal => bias && t.column_tiles() > 1,
             D::BiasTimesScale => bias && token,
             D::AlphaOnBias => bias && alpha,
             D::ResidualMissing | D::ResidualTwice | D::ResidualTransposed | D::ResidualNextRow => residual,
@@ -292,16 +328,32 @@ impl Defect {
             D::RoundingLeftOut => rounds > 1,
             D::RoundingAdded => rounds == 1 && (bias || residual) && t.out.significant_bits().is_some_and(|b| b < 24),
             D::NoSaturation => matches!(t.out, ElementType::S8 | ElementType::E4m3),
-            D::ReluEarly => relu && bias,
-            D::ReluMissing => relu,
+            D::ActEarly => act.is_some_and(|act| added(0, act)),
+            D::ActLate => act.is_some_and(|act| added(act, t.epilogue.len())) && t.gate.is_none(),
+            D::ActMissing => activation.is_some(),
+            D::ActTwice => activation.is_some_and(Function::is_curved) && t.gate.is_none(),
+            D::ActOther => activation.is_some_and(Function::is_curved),
+            D::GateSwapped | D::GatePairsWrong | D::GateActsOnBoth | D::GateUpMissing => t.gate.is_some(),
+            D::BetaIgnored | D::BetaTwice => beta,
+            D::BetaOnSum | D::BetaOnAll => beta && !t.splits.into_output,
+            D::SplitPartMissing => busy > 2,
+            D::SplitPartTwice => busy > 1,
+            D::SplitInBf16 => {
+                t.splits.count > 1 && t.splits.sum == ElementType::F32 && t.splits.partial == t.splits.sum
+            }
+            D::SplitBiasEach => bias && t.splits.into_output,
+            D::GroupNext => groups > 2,
+            D::GroupOffset | D::GroupFirst | D::GroupSwapped | D::GroupLastCut => groups > 1,
+            D::GroupRowsCut => t.groups.as_ref().is_some_and(|g| g.iter().any(|g| g.1 % 4 != 0 && g.1 > 4)),
+            D::GroupAlphaNext => groups > 1 && t.alpha_of_group && alpha,
             D::ScaleBound | D::ScaleRowMajor | D::ScalePaddingZero => t.a.scale.is_some_and(|s| s.swizzled),
             // With fewer blocks they are the same as one another.
             D::ScaleCoarse | D::ScalePrevious => t.a.scale.is_some_and(|s| t.k.div_ceil(s.k_block) >= 4),
             D::ScaleSwapAb | D::ScaleNext | D::ScaleIgnored => !plain,
             D::TileTransposed => t.k > t.tile_k && t.b.tiles() > 1 && straight,
             D::OperandsSwapped => plain && straight && t.a.element == t.b.element,
-            D::StaleBlock => t.k_blocks() > 1 && t.splits == 1 && t.k.is_multiple_of(t.tile_k),
-            D::KTailCut => t.splits == 1,
+            D::StaleBlock => t.k_blocks() > 1 && t.splits.count == 1 && t.k.is_multiple_of(t.tile_k),
+            D::KTailCut => t.splits.count == 1,
             D::ScaleTransposed | D::ScaleTileRow | D::ScalesPermuted => !plain,
             D::ScaleDecode => t.a.scale.is_some_and(|s| s.element != ElementType::F32),
             D::ScaleTailNextRow => t.a.scale.is_some_and(|s| s.swizzled) && !t.k.div_ceil(16).is_multiple_of(4),
@@ -315,11 +367,67 @@ impl Defect {
             D::KPermutedTile1 | D::StrideLastTile => t.a.tiles() > 1 && (self != D::StrideLastTile || plain),
             D::ThirdBlockNextTile => t.k_blocks() >= 3 && t.b.tiles() > 1,
             D::PrologueNextTile => t.b.tiles() > 1,
-            D::TwoBlocksSkipped => t.k_blocks() >= 4 && t.splits == 1,
-            D::DoubledInTile0 => tiles > 1 && t.splits == 1,
+            D::TwoBlocksSkipped => t.k_blocks() >= 4 && t.splits.count == 1,
+            D::DoubledInTile0 => tiles > 1 && t.splits.count == 1,
             D::LoopRepeated => t.out != ElementType::S8,
             D::Clipped => matches!(t.a.element, ElementType::Bf16 | ElementType::F16 | ElementType::S8),
             _ => true,
         }
+    }
+
+    /// Whether it is simulated for gated and grouped contracts too: those in the loop over k, in the epilogue and in the store.
+    fn suits_forms(self, t: &Target) -> bool {
+        use Defect as D;
+        let both = matches!(
+            self,
+            D::KTailMissing
+                | D::KTailCut
+                | D::BlockSkipped
+                | D::BlockDoubled
+                | D::FlagReset
+                | D::SubtileTail
+                | D::StaleStage
+                | D::SumBf16
+                | D::BiasMissing
+                | D::BiasTwice
+                | D::BiasEarly
+                | D::AlphaMissing
+                | D::AlphaTwice
+                | D::AlphaInverted
+                | D::TokenScaleNext
+                | D::TokenScaleMissing
+                | D::ChannelScaleMissing
+                | D::ResidualMissing
+                | D::ResidualTwice
+                | D::BetaIgnored
+                | D::BetaTwice
+                | D::BetaOnSum
+                | D::BetaOnAll
+                | D::ActEarly
+                | D::ActMissing
+                | D::ActOther
+                | D::RoundTowardZero
+                | D::ColumnTail
+                | D::OutStride
+                | D::RaceStale
+                | D::RaceEarlyEpilogue
+        );
+        let of_gate = matches!(
+            self,
+            D::GateSwapped | D::GatePairsWrong | D::GateActsOnBoth | D::GateUpMissing | D::TileUnwritten
+        );
+        let of_groups = matches!(
+            self,
+            D::GroupOffset
+                | D::GroupNext
+                | D::GroupFirst
+                | D::GroupSwapped
+                | D::GroupLastCut
+                | D::GroupRowsCut
+                | D::GroupAlphaNext
+                | D::ActTwice
+                | D::ActLate
+        );
+        both || if t.gate.is_some() { of_gate } else { of_groups }
     }
 }

@@ -3,7 +3,7 @@
 use crate::judge::diagnosis::format::{self, cut};
 use crate::judge::diagnosis::inputs::Inputs;
 use crate::judge::diagnosis::target::{Step, Target};
-use crate::model::{Plan, Probe, RawLaunch};
+use crate::model::{ElementType, GatePairs, Plan, Probe, RawLaunch};
 
 use super::contracts::Random;
 use super::defects::{Defect, Planted};
@@ -24,6 +24,15 @@ pub struct Device {
 /// A shared tile of values: rows × tile_k.
 pub(super) type Tile = Vec<f64>;
 
+/// A tile of the output: its coordinates, its rows from the first to the end of its group, and whose weights it meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) tile: (usize, usize),
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) group: usize,
+}
+
 /// Everything a launch reads.
 pub(super) struct Memory {
     pub(super) inputs: Inputs,
@@ -37,7 +46,7 @@ impl Device {
     pub fn new(target: Target, swizzle: u32, defects: Vec<Planted>, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let fixed = random.word();
-        let size = target.a.padded() * target.b.padded();
+        let size = target.a.padded() * target.padded_columns() * target.splits.count;
         Device { workspace: vec![0.0; size], target, defects, swizzle, random, fixed }
     }
 
@@ -99,7 +108,7 @@ impl Device {
     /// Blocks of k that one split sums, in order.
     fn loop_blocks(&self, split: usize, tile: (usize, usize)) -> Vec<usize> {
         let t = &self.target;
-        let per = t.k_blocks().div_ceil(t.splits);
+        let per = t.splits.length.div_ceil(t.tile_k);
         let mut list: Vec<usize> = (split * per..((split + 1) * per).min(t.k_blocks())).collect();
         if split > 0 && !list.is_empty() && self.has(Defect::SplitOverlap).is_some() {
             list.insert(0, list[0] - 1);
@@ -125,28 +134,56 @@ impl Device {
         list
     }
 
-    fn tile_rows(&self, tile: (usize, usize), block: usize, position: usize) -> (usize, usize) {
+    /// First row of a and of b, and how far apart the rows of b are, for one block; `half` is 1 for the second sum of a gate.
+    fn tile_rows(&self, place: Place, half: usize, block: usize, position: usize) -> (usize, (usize, usize)) {
         let t = &self.target;
+        let tile = place.tile;
         let (mut row, mut column) = tile;
         if self.on(Defect::TileCoordinate, true).is_some() {
             row = tile.1 % t.a.tiles();
         }
         if self.on(Defect::TileCoordinate, false).is_some() {
-            column = tile.0 % t.b.tiles();
+            column = tile.0 % t.column_tiles();
         }
-        let next = (tile.1 + 1) % t.b.tiles();
+        let next = (tile.1 + 1) % t.column_tiles();
         if position == 0 && self.has(Defect::PrologueNextTile).is_some() {
             column = next;
         }
         if block % 3 == 2 && self.has(Defect::ThirdBlockNextTile).is_some() {
             column = next;
         }
-        (row * t.a.tile, column * t.b.tile)
+        let first = if t.groups.is_some() { place.first } else { row * t.a.tile };
+        (first, self.rows_of_b(place.group, column * t.b.tile, half))
+    }
+
+    /// The column of sums, as bias and scales are indexed, behind a column of the output.
+    pub(super) fn column_of_sums(&self, column: usize, half: usize) -> usize {
+        let (first, step) = self.rows_of_b(0, 0, half);
+        first + column * step
+    }
+
+    /// First row of b behind columns from `column` on, and the step to the next.
+    fn rows_of_b(&self, group: usize, column: usize, half: usize) -> (usize, usize) {
+        let t = &self.target;
+        let half = if self.has(Defect::GateSwapped).is_some() { 1 - half } else { half };
+        let other = self.has(Defect::GatePairsWrong).is_some();
+        let base = group * t.wide();
+        match t.gate {
+            None => (base + column, 1),
+            Some(pairs) if (pairs == GatePairs::Halves) != other => (base + column + half * t.n(), 1),
+            Some(_) => (base + 2 * column + half, 2),
+        }
     }
 
     /// Sums of one tile and one split, beginning from `sums`.
-    fn mainloop(&mut self, memory: &Memory, tile: (usize, usize), split: usize, mut sums: Vec<f64>) -> Vec<f64> {
-        let blocks = self.loop_blocks(split, tile);
+    fn mainloop(
+        &mut self,
+        memory: &Memory,
+        place: Place,
+        (split, half): (usize, usize),
+        mut sums: Vec<f64>,
+    ) -> Vec<f64> {
+        let blocks = self.loop_blocks(split, place.tile);
         let stages = self.target.stages;
         let mut ring: Vec<Option<(Tile, Tile)>> = vec![None; stages];
         // What is carried over lies in the f32 sums, where there are two.
@@ -157,11 +194,11 @@ impl Device {
         let mut since = 0;
         for (position, &block) in blocks.iter().enumerate() {
             let stage = position % stages;
-            let (row, column) = self.tile_rows(tile, block, position);
+            let (row, column) = self.tile_rows(place, half, block, position);
             let last = position + 1 == blocks.len();
             let stale_block = last && position > 0 && self.has(Defect::StaleBlock).is_some();
             let first_k = (block - usize::from(stale_block)) * self.target.tile_k;
-            let mut a = self.tile(memory, true, row, first_k);
+            let mut a = self.tile(memory, true, (row, 1), first_k);
             let mut b = self.tile(memory, false, column, first_k);
             let fresh = self.has(Defect::StaleLag).filter(|_| stage == 0).map(|_| (a.clone(), b.clone()));
             let stale = self.has(Defect::StaleStage).filter(|p| stage as i64 == p.number);
@@ -271,54 +308,149 @@ impl Device {
         }
     }
 
+    /// The group that a row is taken for.
+    fn lookup(&self, row: usize) -> Option<usize> {
+        let t = &self.target;
+        let groups = t.groups.as_ref()?;
+        let own = groups.iter().position(|(first, rows)| (*first..first + rows).contains(&row))?;
+        let count = groups.len();
+        let mut group = own;
+        if self.has(Defect::GroupOffset).is_some() {
+            group = groups.iter().rposition(|(first, _)| row > *first).unwrap_or(0);
+        }
+        if self.has(Defect::GroupNext).is_some() {
+            group = (own + 1) % count;
+        }
+        if self.has(Defect::GroupFirst).is_some() {
+            group = 0;
+        }
+        if self.has(Defect::GroupSwapped).is_some() && own < 2 {
+            group = 1 - own;
+        }
+        if self.has(Defect::GroupLastCut).is_some() && own + 1 == count {
+            return None;
+        }
+        if self.has(Defect::GroupRowsCut).is_some() && row - groups[own].0 >= groups[own].1 / 4 * 4 {
+            return None;
+        }
+        Some(group)
+    }
+
+    /// All tiles in the order in which the persistent loop takes them.
+    fn places(&self) -> Vec<Place> {
+        let t = &self.target;
+        let mut list = Vec::new();
+        for column in 0..t.column_tiles() {
+            if t.groups.is_none() {
+                let of = |row: usize| Place { tile: (row, column), first: row * t.a.tile, end: t.m(), group: 0 };
+                list.extend((0..t.a.tiles()).map(of));
+                continue;
+            }
+            let mut row = 0;
+            while row < t.m() {
+                let Some(group) = self.lookup(row) else {
+                    row += 1;
+                    continue;
+                };
+                // Tiles begin with their group and end with it.
+                let same = |r: &usize| self.lookup(*r) == Some(group) && t.group(*r) == t.group(row);
+                let end = row + (row..t.m()).take_while(same).count();
+                let mut first = row;
+                while first < end {
+                    list.push(Place { tile: (list.len(), column), first, end: end.min(first + t.a.tile), group });
+                    first += t.a.tile;
+                }
+                row = end;
+            }
+        }
+        list
+    }
+
     fn launch(&mut self, memory: &Memory) -> Output {
-        let (rows, columns) = (self.target.a.tiles(), self.target.b.tiles());
+        let rows = self.target.a.tiles();
         let size = self.target.a.tile * self.target.b.tile;
         let mut output = Output::new(&self.target, memory.inputs.before);
         let mut carry = vec![0.0; size];
-        let mut before: Option<(usize, usize)> = None;
+        let mut before: Option<Place> = None;
         let column = |n: usize| (0..self.target.k).map(|k| memory.inputs.b.get(n, k)).sum();
         let sums: Vec<f64> =
-            if self.target.has_zero_point() { (0..self.target.n()).map(column).collect() } else { vec![] };
-        if self.target.splits > 1 && self.has(Defect::WorkspaceStale).is_none() {
+            if self.target.has_zero_point() { (0..self.target.b.rows).map(column).collect() } else { vec![] };
+        let splits = self.target.splits;
+        if splits.count > 1 && self.has(Defect::WorkspaceStale).is_none() {
             self.workspace.fill(0.0);
         }
-        for tile_n in 0..columns {
-            for tile_m in 0..rows {
-                let tile = (tile_m, tile_n);
+        for place in self.places() {
+            let halves = if self.target.gate.is_some() { 2 } else { 1 };
+            let mut totals = Vec::new();
+            for half in 0..halves {
                 let mut total = Vec::new();
-                for split in 0..self.target.splits {
+                for split in 0..splits.count {
                     let begin = if self.has(Defect::NotCleared).is_some() { carry.clone() } else { vec![0.0; size] };
-                    let sums = self.mainloop(memory, tile, split, begin);
+                    let sums = self.mainloop(memory, place, (split, half), begin);
                     carry.clone_from(&sums);
-                    total = self.reduce(total, sums, split, tile);
+                    if splits.into_output && splits.count > 1 {
+                        self.add_part(memory, &sums, place, split, &mut output);
+                    } else {
+                        total = self.reduce(total, sums, split, place.tile);
+                    }
                 }
-                if self.target.splits > 1 && self.has(Defect::SplitMissing).is_none() {
-                    let at = (tile_n * rows + tile_m) * size;
+                if splits.count > 1 && self.has(Defect::SplitMissing).is_none() {
+                    let at = (place.tile.1 * rows + place.tile.0) * size;
                     total = self.workspace[at..at + size].to_vec();
                 }
-                let context = Context { device: self, inputs: &memory.inputs, sums: &sums, tile };
-                let values: Vec<f64> = total.iter().enumerate().map(|(i, sum)| context.value(*sum, i)).collect();
-                if let Some(previous) = before
-                    && self.has(Defect::RaceStore).is_some()
-                    && self.random.chance(50)
-                {
-                    output.store(self, &values, previous);
-                }
-                output.store(self, &values, tile);
-                before = Some(tile);
+                totals.push(total);
             }
+            if splits.into_output && splits.count > 1 {
+                continue;
+            }
+            let context = Context { device: self, inputs: &memory.inputs, sums: &sums, place, first: true };
+            let other = totals.get(1);
+            let of = |(i, sum): (usize, &f64)| context.value(*sum, other.map(|other| other[i]), i);
+            let values: Vec<f64> = totals[0].iter().enumerate().map(of).collect();
+            if let Some(previous) = before
+                && self.has(Defect::RaceStore).is_some()
+                && self.random.chance(50)
+            {
+                output.store(self, &values, previous, false);
+            }
+            output.store(self, &values, place, false);
+            before = Some(place);
         }
         output
     }
 
-    fn reduce(&mut self, total: Vec<f64>, sums: Vec<f64>, split: usize, tile: (usize, usize)) -> Vec<f64> {
-        if self.target.splits == 1 || self.has(Defect::SplitMissing).is_some() {
-            return if split + 1 == self.target.splits || total.is_empty() { sums } else { total };
+    /// One split's own way into the output.
+    fn add_part(&mut self, memory: &Memory, sums: &[f64], place: Place, split: usize, output: &mut Output) {
+        if (self.has(Defect::SplitMissing).is_some() && split + 1 < self.target.splits.count)
+            || self.has(Defect::SplitPartMissing).is_some_and(|p| p.number == split as i64)
+        {
+            return;
         }
+        let first = split == 0 || self.has(Defect::SplitBiasEach).is_some();
+        let context = Context { device: self, inputs: &memory.inputs, sums: &[], place, first };
+        let values: Vec<f64> = sums.iter().enumerate().map(|(i, sum)| context.value(*sum, None, i)).collect();
+        let times = 1 + usize::from(self.has(Defect::SplitPartTwice).is_some_and(|p| p.number == split as i64));
+        (0..times).for_each(|_| output.store(self, &values, place, true));
+    }
+
+    fn reduce(&mut self, total: Vec<f64>, sums: Vec<f64>, split: usize, tile: (usize, usize)) -> Vec<f64> {
+        let splits = self.target.splits;
+        if splits.count == 1 || self.has(Defect::SplitMissing).is_some() {
+            return if split + 1 == splits.count || total.is_empty() { sums } else { total };
+        }
+        let own = |defect| self.has(defect).is_some_and(|p: Planted| p.number == split as i64);
+        let times = usize::from(!own(Defect::SplitPartMissing)) + usize::from(own(Defect::SplitPartTwice));
+        let (partial, kept_as) = if self.has(Defect::SplitInBf16).is_some() {
+            (ElementType::Bf16, ElementType::Bf16)
+        } else {
+            (splits.partial, splits.sum)
+        };
+        let round = |element, x| format::convert(element, x, format::Rounding::NearestEven, true);
         let at = (tile.1 * self.target.a.tiles() + tile.0) * sums.len();
         for (kept, sum) in self.workspace[at..at + sums.len()].iter_mut().zip(&sums) {
-            *kept = f64::from((*kept + sum) as f32);
+            for _ in 0..times {
+                *kept = round(kept_as, *kept + round(partial, *sum));
+            }
         }
         sums
     }

@@ -1,19 +1,22 @@
 //! The simulated epilogue: f32 arithmetic, one fragment value after the other.
 
 use crate::judge::diagnosis::format::{self, Rounding};
+use crate::judge::diagnosis::function::Function;
 use crate::judge::diagnosis::inputs::Inputs;
 use crate::judge::diagnosis::target::{Step, Tensor};
 use crate::model::ElementType;
 
 use super::defects::Defect as D;
-use super::device::Device;
+use super::device::{Device, Place};
 
 /// One tile's epilogue.
 pub(super) struct Context<'a> {
     pub(super) device: &'a Device,
     pub(super) inputs: &'a Inputs,
     pub(super) sums: &'a [f64],
-    pub(super) tile: (usize, usize),
+    pub(super) place: Place,
+    /// Whether what the epilogue adds is added.
+    pub(super) first: bool,
 }
 
 impl Context<'_> {
@@ -21,49 +24,141 @@ impl Context<'_> {
         self.device.has(defect).is_some()
     }
 
-    /// The value stored for the sum at position `i` of the tile.
-    pub(super) fn value(&self, sum: f64, i: usize) -> f64 {
+    /// The value stored for the sum at position `i` of the tile; with a gate, for two sums.
+    pub(super) fn value(&self, sum: f64, other: Option<f64>, i: usize) -> f64 {
         let t = &self.device.target;
         let (local_m, local_n) = (i / t.b.tile, i % t.b.tile);
-        let m = (self.tile.0 * t.a.tile + local_m).min(t.m() - 1);
-        let n = (self.tile.1 * t.b.tile + local_n).min(t.n() - 1);
+        let m = (self.place.first + local_m).min(t.m() - 1);
+        let n = (self.place.tile.1 * t.b.tile + local_n).min(t.n() - 1);
+        let steps = self.device.steps_of_contract();
+        let gate = steps.iter().position(|s| matches!(s, Step::Gate { .. }));
+        let (Some(gate), Some(other)) = (gate, other) else {
+            return self.run((0, steps.len()), sum, (m, n, n), (local_m, local_n), true);
+        };
+        // The columns of sums, as the bias is indexed.
+        let column = |half| self.device.column_of_sums(n, half);
+        let mut v = self.run((0, gate), sum, (m, n, column(0)), (local_m, local_n), true) as f32;
+        let mut u = self.run((0, gate), other, (m, n, column(1)), (local_m, local_n), false) as f32;
+        if !self.has(D::ActMissing) && !self.has(D::ActEarly) {
+            v = self.activated(f64::from(v), Function::Silu) as f32;
+        }
+        if self.has(D::GateActsOnBoth) {
+            u = self.activated(f64::from(u), Function::Silu) as f32;
+        }
+        let product = if self.has(D::GateUpMissing) { v } else { v * u };
+        self.run((gate + 1, steps.len()), f64::from(product), (m, n, n), (local_m, local_n), true)
+    }
+
+    fn run(
+        &self,
+        (from, to): (usize, usize),
+        sum: f64,
+        (m, n, column): (usize, usize, usize),
+        local: (usize, usize),
+        of_gate: bool,
+    ) -> f64 {
+        let t = &self.device.target;
         let steps = self.device.steps_of_contract();
         let mut v = sum;
-        let integer = t.accumulator_bits == 31;
-        if !integer {
+        if t.accumulator_bits != 31 || from > 0 {
             v = f64::from(v as f32);
         }
         let bias_early = self.has(D::BiasEarly);
         let first_multiply = steps.iter().position(|s| matches!(s, Step::Multiply { .. }));
-        let first_add = steps.iter().position(|s| matches!(s, Step::Add { tensor: Tensor::Bias, .. }));
-        for (at, step) in steps.iter().enumerate() {
-            if bias_early && Some(at) == first_multiply {
-                v = f64::from(v as f32 + self.bias(m, n, local_n) as f32);
+        let first_add = steps.iter().position(|s| matches!(s, Step::Add { .. }));
+        let last_add = steps.iter().rposition(|s| matches!(s, Step::Add { .. }));
+        let act = steps.iter().find_map(|s| match s {
+            Step::Activate(function) | Step::Gate { gate: function, .. } => Some(*function),
+            _ => None,
+        });
+        for (at, step) in steps.iter().enumerate().take(to).skip(from) {
+            if bias_early && Some(at) == first_multiply && self.first {
+                v = f64::from(v as f32 + self.bias(m, column, local.1) as f32);
             }
-            if self.has(D::ReluEarly) && Some(at) == first_add {
-                v = v.max(0.0);
+            if self.has(D::ActEarly)
+                && of_gate
+                && Some(at) == first_add
+                && let Some(function) = act
+            {
+                v = self.activated(v, function);
             }
             v = match step {
-                Step::ZeroPoint { .. } => f64::from(self.zero_point(v, n) as f32),
+                Step::ZeroPoint { .. } => f64::from(self.zero_point(v, column) as f32),
                 Step::Multiply { tensor: Tensor::Alpha, .. } => self.alpha(v),
-                Step::Multiply { tensor, .. } => self.vector(v, *tensor, m, n),
+                Step::Multiply { tensor, .. } => self.vector(v, *tensor, m, column),
+                Step::Add { .. } if !self.first => v,
                 Step::Add { tensor: Tensor::Bias, .. } if bias_early => v,
                 Step::Add { tensor: Tensor::Bias, .. } => {
-                    self.extra_rounding(v, at) + f64::from(self.bias(m, n, local_n) as f32)
+                    self.extra_rounding(v, at) + f64::from(self.bias(m, column, local.1) as f32)
                 }
-                Step::Add { .. } => self.extra_rounding(v, at) + self.residual(m, n, (local_m, local_n)),
-                Step::Relu if self.has(D::ReluEarly) || self.has(D::ReluMissing) => v,
-                Step::Relu if v.is_nan() => v,
-                Step::Relu => v.max(0.0),
-                Step::Round { .. } if at + 1 == steps.len() => return self.last(v, n, local_n),
+                Step::Add { by, .. } => self.with_residual(self.extra_rounding(v, at), by.is_some(), (m, n), local),
+                Step::Activate(_) if self.has(D::ActEarly) || self.has(D::ActMissing) || self.has(D::ActLate) => v,
+                Step::Activate(function) => {
+                    let once = self.activated(v, *function);
+                    if self.has(D::ActTwice) { self.activated(once, *function) } else { once }
+                }
+                Step::Gate { .. } | Step::OnGate(_) => v,
+                Step::Round { .. } if at + 1 == steps.len() => return self.last(v, n, local.1),
                 Step::Round { to, .. } if !self.has(D::RoundingLeftOut) => {
                     format::convert(*to, f64::from(v as f32), Rounding::NearestEven, true)
                 }
                 Step::Round { .. } => v,
             };
             v = f64::from(v as f32);
+            if self.has(D::ActLate)
+                && Some(at) == last_add
+                && let Some(function) = act
+            {
+                v = self.activated(v, function);
+            }
         }
         v
+    }
+
+    /// An activation as kernels compute it: in f32, by formulas with errors of their own.
+    fn activated(&self, v: f64, function: Function) -> f64 {
+        let x = v as f32;
+        let other = self.device.has(D::ActOther).map(|p| p.number as usize);
+        let function = match other {
+            None => function,
+            Some(which) => {
+                let others = Function::ACTIVATIONS.into_iter().filter(|f| f.is_curved() && *f != function);
+                others.cycle().nth(which).unwrap_or(Function::Relu)
+            }
+        };
+        let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());
+        let y = match function {
+            Function::Relu if x.is_nan() => x,
+            Function::Relu => x.max(0.0),
+            Function::Silu => x * sigmoid(x),
+            Function::GeluSigmoid => x * sigmoid(1.702 * x),
+            Function::GeluTanh => {
+                let inner = 0.797_884_6 * (x + 0.044_715 * x * x * x);
+                // As short as the hardware's.
+                let short = f32::from_bits(inner.tanh().to_bits() & 0xffff_f000);
+                0.5 * x * (1.0 + short)
+            }
+            Function::Gelu => 0.5 * x * (1.0 + error_function(x * std::f32::consts::FRAC_1_SQRT_2)),
+            _ => x,
+        };
+        f64::from(y)
+    }
+
+    /// v + beta · C.
+    fn with_residual(&self, v: f64, scaled: bool, (m, n): (usize, usize), local: (usize, usize)) -> f64 {
+        let (v, c) = (v as f32, self.residual(m, n, local) as f32);
+        let beta = if scaled { self.inputs.beta as f32 } else { 1.0 };
+        f64::from(if self.has(D::BetaIgnored) {
+            v + c
+        } else if self.has(D::BetaTwice) {
+            v + beta * beta * c
+        } else if self.has(D::BetaOnSum) {
+            beta * v + c
+        } else if self.has(D::BetaOnAll) {
+            beta * (v + c)
+        } else {
+            v + beta * c
+        })
     }
 
     fn extra_rounding(&self, v: f64, at: usize) -> f64 {
@@ -76,7 +171,7 @@ impl Context<'_> {
     }
 
     fn zero_point(&self, v: f64, n: usize) -> f64 {
-        let mut whole = self.inputs.zero_point * self.sums[n];
+        let mut whole = self.inputs.zero_point * self.sums[self.place.group * self.device.target.wide() + n];
         if self.has(D::ZeroPointHalfK) {
             whole *= 0.5;
         }
@@ -93,7 +188,8 @@ impl Context<'_> {
     }
 
     fn alpha(&self, v: f64) -> f64 {
-        let alpha = self.inputs.alpha as f32;
+        let group = self.place.group + usize::from(self.has(D::GroupAlphaNext));
+        let alpha = self.inputs.alpha[group.min(self.inputs.alpha.len() - 1)] as f32;
         let x = v as f32;
         f64::from(if self.has(D::AlphaMissing) {
             x
@@ -110,7 +206,8 @@ impl Context<'_> {
 
     fn vector(&self, v: f64, tensor: Tensor, m: usize, n: usize) -> f64 {
         let t = &self.device.target;
-        let (rows, columns) = (t.m(), t.n());
+        let (rows, columns) = (t.m(), t.wide());
+        let base = self.place.group * columns;
         let x = v as f32;
         let swapped = self.has(D::ScalesSwapped);
         if tensor == Tensor::ScaleA {
@@ -141,12 +238,12 @@ impl Context<'_> {
         } else {
             n
         };
-        f64::from(x * self.inputs.column_scale[index] as f32)
+        f64::from(x * self.inputs.column_scale[base + index] as f32)
     }
 
     fn bias(&self, m: usize, n: usize, local_n: usize) -> f64 {
         let t = &self.device.target;
-        let last = t.n() - 1;
+        let last = t.wide() - 1;
         let index = if self.has(D::BiasAxis) {
             m.min(last)
         } else if self.has(D::BiasTileLocal) {
@@ -158,7 +255,7 @@ impl Context<'_> {
         } else {
             n
         };
-        let mut bias = self.inputs.bias[index];
+        let mut bias = self.inputs.bias[self.place.group * t.wide() + index];
         if self.has(D::BiasMissing) {
             bias = 0.0;
         }
@@ -169,7 +266,7 @@ impl Context<'_> {
             bias *= self.inputs.row_scale[m];
         }
         if self.has(D::AlphaOnBias) {
-            bias *= self.inputs.alpha;
+            bias *= self.inputs.alpha[0];
         }
         bias
     }
@@ -218,4 +315,13 @@ impl Context<'_> {
         };
         self.device.to_output(v, rounding, !self.has(D::NoSaturation))
     }
+}
+
+/// erf after Abramowitz and Stegun 7.1.26, whose error is below 1.5e-7.
+fn error_function(x: f32) -> f32 {
+    let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
+    let series = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
+    let sum = series.iter().fold(0.0_f32, |sum, c| (sum + c) * t);
+    let y = 1.0 - sum * (-x * x).exp();
+    if x < 0.0 { -y } else { y }
 }

@@ -88,14 +88,14 @@ impl Device {
     }
 
     /// One tile through shared memory: load, swizzled write, swizzled read, decode, scale.
-    pub(super) fn tile(&self, memory: &Memory, is_a: bool, first_row: usize, first_k: usize) -> Tile {
+    pub(super) fn tile(&self, memory: &Memory, is_a: bool, (first_row, apart): (usize, usize), first_k: usize) -> Tile {
         let t = &self.target;
         let side: &Side = if is_a { &t.a } else { &t.b };
         let (rows, columns) = (side.tile, t.tile_k);
         let mut loaded = vec![0_u32; rows * columns];
         for r in 0..rows {
             for c in 0..columns {
-                loaded[r * columns + c] = self.fetch(memory, is_a, first_row + r, first_k + c, first_row);
+                loaded[r * columns + c] = self.fetch(memory, is_a, first_row + r * apart, first_k + c, first_row);
             }
         }
         self.shuffle_rows(&mut loaded, is_a, first_row, rows, columns);
@@ -134,7 +134,7 @@ impl Device {
                 }
                 let code = shared[r * columns + slot * chunk + c % chunk];
                 let x = self.decode(is_a, side.element, code);
-                out.push(x * self.factor(memory, is_a, first_row + r, first_k + c, first_row));
+                out.push(x * self.factor(memory, is_a, first_row + r * apart, first_k + c, first_row));
             }
         }
         out

@@ -5,7 +5,7 @@ use crate::judge::diagnosis::target::Target;
 use crate::model::RawLaunch;
 
 use super::defects::Defect as D;
-use super::device::Device;
+use super::device::{Device, Place};
 
 /// Elements of guard behind the output.
 const GUARD: usize = 4096;
@@ -17,12 +17,28 @@ pub(super) struct Output {
     storage: usize,
     /// Elements written before the first one.
     before: usize,
+    /// What the output held.
+    start: f64,
 }
 
 impl Output {
     pub(super) fn new(target: &Target, before: f64) -> Self {
         let storage = target.storage();
-        Output { values: vec![before; storage + GUARD], written: vec![false; storage + GUARD], storage, before: 0 }
+        Output {
+            values: vec![before; storage + GUARD],
+            written: vec![false; storage + GUARD],
+            storage,
+            before: 0,
+            start: before,
+        }
+    }
+
+    /// What an address holds plus `value`, as a reduction in memory leaves it.
+    fn sum(&self, device: &Device, address: i64, value: f64) -> f64 {
+        let before = usize::try_from(address).ok().and_then(|at| self.values.get(at)).copied().unwrap_or(0.0);
+        let sum = device.target.splits.sum;
+        let sum = if device.has(D::SplitInBf16).is_some() { crate::model::ElementType::Bf16 } else { sum };
+        format::convert(sum, before + value, format::Rounding::NearestEven, true)
     }
 
     fn write(&mut self, address: i64, value: f64) {
@@ -36,8 +52,9 @@ impl Output {
         }
     }
 
-    /// Writes one tile of values.
-    pub(super) fn store(&mut self, device: &Device, values: &[f64], tile: (usize, usize)) {
+    /// Writes one tile of values, or adds it.
+    pub(super) fn store(&mut self, device: &Device, values: &[f64], at: Place, add: bool) {
+        let tile = at.tile;
         let t = &device.target;
         let (rows, columns) = (t.a.tile, t.b.tile);
         let has = |defect| device.has(defect);
@@ -47,7 +64,7 @@ impl Output {
         let mut place = tile;
         if has(D::StoreTileSwap).is_some() {
             let swap = |i: usize| if i < 2 { 1 - i } else { i };
-            if t.b.tiles() > 1 { place.1 = swap(tile.1) } else { place.0 = swap(tile.0) }
+            if t.column_tiles() > 1 { place.1 = swap(tile.1) } else { place.0 = swap(tile.0) }
         }
         let leading = (t.out_leading as i64 + has(D::OutStride).map_or(0, |p| p.number)).max(1) as usize;
         let rows_end = if has(D::RowTail).is_some() { t.m() / 8 * 8 } else { t.m() };
@@ -71,7 +88,9 @@ impl Output {
             if has(D::RowInterleave).is_some() {
                 from_r = r / 16 * 16 + (r % 2) * 8 + (r % 16) / 2;
             }
-            let (m, n) = (place.0 * rows + r, place.1 * columns + c);
+            let first = if t.groups.is_some() { at.first } else { place.0 * rows };
+            let (m, n) = (first + r, place.1 * columns + c);
+            let rows_end = if t.groups.is_some() { at.end } else { rows_end };
             let half = has(D::HalfUnwritten).is_some() && c >= columns / 2;
             let last = has(D::LastRowUnwritten).is_some() && r + 1 == rows;
             let first = has(D::FirstRowOfTileUnwritten).is_some() && r == 0;
@@ -86,7 +105,9 @@ impl Output {
                 Some(_) => 7.0,
             };
             let base = has(D::OutBase).map_or(0, |p| p.number);
-            self.write((m * leading + n) as i64 + base, value);
+            let address = (m * leading + n) as i64 + base;
+            let value = if add { self.sum(device, address, value) } else { value };
+            self.write(address, value);
         }
     }
 
@@ -98,7 +119,9 @@ impl Output {
         for i in 0..self.storage {
             let code = format::code(target.out, self.values[i]);
             storage.extend_from_slice(&code.to_le_bytes()[..bytes]);
-            mask[i / 8] |= u8::from(self.written[i]) << (i % 8);
+            // Without a sentinel nobody sees which elements were written.
+            let seen = self.written[i] || (!self.start.is_nan() && i % target.out_leading < target.n());
+            mask[i / 8] |= u8::from(seen) << (i % 8);
         }
         let beyond = self.before + self.written[self.storage..].iter().filter(|w| **w).count();
         RawLaunch {

@@ -70,6 +70,8 @@ impl Outcome {
 pub struct Row {
     /// What was planted.
     pub set: Set,
+    /// Which of its set: with the seed, all that it takes to see it again.
+    pub number: u64,
     /// Names of the defects; empty for a correct kernel.
     pub planted: String,
     /// Type of a.
@@ -182,6 +184,7 @@ pub fn run(set: Set, seed: u64, number: u64, only: Option<Defect>) -> Row {
     let outcome = graded(&conclusion, &planted, || effective(&target, &planted, seed ^ number));
     Row {
         set,
+        number,
         planted: planted.iter().map(|p| format!("{:?}", p.defect)).collect::<Vec<_>>().join("+"),
         element: target.a.element.name(),
         outcome,
@@ -255,7 +258,11 @@ pub fn many(set: Set, seed: u64, count: u64, threads: u64) -> Vec<Row> {
     let mut rows: Vec<(u64, Row)> = std::thread::scope(|scope| {
         let handles: Vec<_> =
             (0..threads.max(1)).map(|first| scope.spawn(move || part(first).collect::<Vec<_>>())).collect();
-        handles.into_iter().filter_map(|handle| handle.join().ok()).flatten().collect()
+        // A case that panics must not be left out of the matrix.
+        let joined = |handle: std::thread::ScopedJoinHandle<'_, Vec<(u64, Row)>>| {
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        handles.into_iter().flat_map(joined).collect()
     });
     rows.sort_by_key(|row| row.0);
     rows.into_iter().map(|row| row.1).collect()

@@ -22,7 +22,7 @@ pub(super) type Run = (usize, usize, f64);
 pub(super) fn coverage(evidence: &Evidence<'_>, is_a: bool) -> Option<Coverage> {
     let t = evidence.target;
     let (kind, role) = if is_a { (Kind::CoverA, Role::A) } else { (Kind::CoverB, Role::B) };
-    let shown = evidence.of(kind).next()?;
+    let shown = evidence.of(kind).next().filter(|_| t.is_plain())?;
     let Fill::Blocks { width } = fill_of(&shown.rung.probe, role) else { return None };
     let groups = t.k.div_ceil(width as usize);
     let mut counts: Vec<Option<f64>> = vec![None; groups];

@@ -51,16 +51,33 @@ pub enum Conclusion {
     },
 }
 
-/// Faults that no other fault can hide behind are looked at in this order.
+/// What the probes say. What crashes is not predicted, so that no more than a hint is left of what the others say.
 pub fn conclude(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
+    let Some((first, more)) = evidence.crashed.split_first() else { return survived(evidence, mapped) };
+    let crash = match more.len() {
+        0 => format!("launches of `{first}` crash"),
+        count => format!("launches of `{first}` and of {count} more probes crash"),
+    };
+    if evidence.shown.is_empty() {
+        return Conclusion::Open { why: format!("{crash}, and no other was run"), hints: vec![] };
+    }
+    match survived(evidence, mapped) {
+        Conclusion::Clean => Conclusion::Open { why: format!("{crash}, and all others are right"), hints: vec![] },
+        Conclusion::Named { classes, stages, .. } => {
+            let why = format!("{crash}; the others are as this predicts: {}", classes.join(" or "));
+            Conclusion::Open { why, hints: stages }
+        }
+        Conclusion::Open { why, hints } => Conclusion::Open { why: format!("{crash}; of the others: {why}"), hints },
+    }
+}
+
+/// Faults that no other fault can hide behind are looked at in this order.
+fn survived(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
     if let Some(conclusion) = unstable(evidence) {
         return staged(evidence).unwrap_or(conclusion);
     }
     if !evidence.shown.iter().any(|s| counts(evidence, s.rung.kind) && s.fails) {
         return Conclusion::Clean;
-    }
-    if evidence.shown.iter().any(|s| s.seen().crashed) {
-        return Conclusion::Open { why: "a launch crashes".to_owned(), hints: vec![] };
     }
     if evidence.information() < 0.02 {
         let why = "the output is zero, NaN or unwritten nearly everywhere, which carries no evidence";

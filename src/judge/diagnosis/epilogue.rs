@@ -1,6 +1,7 @@
 //! From accumulator to output, step by step in f32, as the contract lists them or as a fault changes them.
 
 use super::format::{self, Rounding};
+use super::function::Range;
 use super::inputs::Inputs;
 use super::knobs::Knobs;
 use super::target::{Index, Step, Target, Tensor};
@@ -10,23 +11,47 @@ pub(super) struct Epilogue<'a> {
     target: &'a Target,
     inputs: &'a Inputs,
     steps: &'a [Step],
+    gate: Option<usize>,
     knobs: &'a Knobs,
 }
+
+/// Where a value is: row and column of the output, its group, and the column of sums it comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot {
+    pub(super) r: usize,
+    pub(super) q: usize,
+    pub(super) group: usize,
+    pub(super) column: usize,
+}
+
+type Steps = std::ops::Range<usize>;
 
 fn single(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
+/// A function that keeps the order, on both ends.
+fn each(v: Range, f: impl Fn(f64) -> f64) -> Range {
+    if v.0 == v.1 || v.0.is_nan() {
+        let x = f(v.0);
+        return (x, x);
+    }
+    let (a, b) = (f(v.0), f(v.1));
+    (a.min(b), b.max(a))
+}
+
 impl<'a> Epilogue<'a> {
     pub(super) fn new(target: &'a Target, inputs: &'a Inputs, knobs: &'a Knobs) -> Self {
         let steps = knobs.epilogue.as_ref().map_or(target.epilogue.as_slice(), |steps| steps.as_slice());
-        Epilogue { target, inputs, steps, knobs }
+        let gate = steps.iter().position(|step| matches!(step, Step::Gate { .. }));
+        Epilogue { target, inputs, steps, gate, knobs }
     }
 
-    fn operand(&self, tensor: Tensor, index: &Index, r: usize, q: usize) -> f64 {
+    fn operand(&self, tensor: Tensor, index: &Index, at: Spot) -> f64 {
         let t = self.target;
-        let (m, n) = (t.m(), t.n());
-        let (r, q) = (r.min(m - 1), q.min(n - 1));
+        let (m, n, wide) = (t.m(), t.n(), t.wide());
+        let (r, q) = (at.r.min(m - 1), at.q.min(n - 1));
+        let column = at.column.min(wide - 1);
         let shift = |i: usize, by: i64, count: usize| (i as i64 + by).clamp(0, count as i64 - 1) as usize;
         let along = |own: usize, other: usize, tile: usize, count: usize| match index {
             Index::Own => own,
@@ -38,14 +63,20 @@ impl<'a> Epilogue<'a> {
         };
         let i = self.inputs;
         if let Index::Past(by) = index
-            && let Some(value) = self.past(tensor, *by, r, q)
+            && let Some(value) = self.past(tensor, *by, at)
         {
             return value;
         }
+        // What is indexed by the column has one part for each group.
+        let part = |values: &[f64]| values[at.group * wide + along(column, r, t.b.tile, wide)];
         match tensor {
-            Tensor::Alpha => i.alpha,
-            Tensor::Bias => i.bias[along(q, r, t.b.tile, n)],
-            Tensor::ScaleB => i.column_scale[along(q, r, t.b.tile, n)],
+            Tensor::Alpha => {
+                let group = along(at.group, r, 1, i.alpha.len().max(1));
+                i.alpha[group.min(i.alpha.len() - 1)]
+            }
+            Tensor::Beta => i.beta,
+            Tensor::Bias => part(&i.bias),
+            Tensor::ScaleB => part(&i.column_scale),
             Tensor::ScaleA => i.row_scale[along(r, q, t.a.tile, m)],
             Tensor::Residual => match index {
                 Index::Own => i.residual[r * n + q],
@@ -59,52 +90,89 @@ impl<'a> Epilogue<'a> {
     }
 
     /// What lies beyond the end of a tensor, where an index leaves it.
-    fn past(&self, tensor: Tensor, by: i64, r: usize, q: usize) -> Option<f64> {
+    fn past(&self, tensor: Tensor, by: i64, at: Spot) -> Option<f64> {
+        let t = self.target;
         let (own, count) = match tensor {
-            Tensor::Bias | Tensor::ScaleB => (q, self.target.n()),
-            Tensor::ScaleA | Tensor::Residual => (r, self.target.m()),
-            Tensor::Alpha => return None,
+            Tensor::Bias | Tensor::ScaleB => (at.group * t.wide() + at.column.min(t.wide() - 1), t.b.rows),
+            Tensor::ScaleA | Tensor::Residual => (at.r.min(t.m() - 1), t.m()),
+            Tensor::Alpha | Tensor::Beta => return None,
         };
         let outside = !(0..count as i64).contains(&(own as i64 + by));
-        let padding = if self.inputs.poisoned { format::poison(self.target.type_of(tensor)) } else { 0.0 };
+        let padding = if self.inputs.poisoned { format::poison(t.type_of(tensor)) } else { 0.0 };
         outside.then_some(padding)
     }
 
-    /// The value that is stored for the sum at (r, q).
-    pub(super) fn value(&self, sum: f64, r: usize, q: usize) -> f64 {
-        let mut v = sum * self.knobs.accumulator_factor.unwrap_or(1.0);
+    /// The value that is stored for the sum at `at`; with a gate, for the two sums at `at` and `other`.
+    pub(super) fn value(&self, at: (f64, Spot), other: Option<(f64, Spot)>, first: bool, before: f64) -> Range {
+        let sum = |sum: f64| {
+            let x = sum * self.knobs.accumulator_factor.unwrap_or(1.0);
+            (x, x)
+        };
+        let Some(gate) = self.gate else {
+            return self.run(0..self.steps.len(), sum(at.0), at.1, true, (first, before));
+        };
+        let Some(other) = other else { return (f64::NAN, f64::NAN) };
+        let v = self.run(0..gate, sum(at.0), at.1, true, (first, before));
+        let u = self.run(0..gate, sum(other.0), other.1, false, (first, before));
+        let Step::Gate { gate: opened, up } = &self.steps[gate] else { return v };
+        let (v, u) = (each(opened.of(each(v, single)), single), each(up.of(each(u, single)), single));
+        let corners = [v.0 * u.0, v.0 * u.1, v.1 * u.0, v.1 * u.1].map(single);
+        let product = if corners.iter().any(|x| x.is_nan()) {
+            (f64::NAN, f64::NAN)
+        } else {
+            (
+                corners.iter().copied().fold(f64::INFINITY, f64::min),
+                corners.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            )
+        };
+        self.run(gate + 1..self.steps.len(), product, at.1, true, (first, before))
+    }
+
+    fn run(&self, steps: Steps, sum: Range, at: Spot, of_gate: bool, (first, before): (bool, f64)) -> Range {
+        let mut v = sum;
         let n = self.target.n();
         let last = self.steps.len().saturating_sub(1);
-        for (index, step) in self.steps.iter().enumerate() {
+        for (index, step) in self.steps.iter().enumerate().take(steps.end).skip(steps.start) {
             if index == last
                 && let Some(factors) = &self.knobs.out_factor
             {
-                v *= factors.get(r * n + q).copied().unwrap_or(1.0);
+                let factor = factors.get(at.r * n + at.q).copied().unwrap_or(1.0);
+                v = each(v, |v| v * factor);
             }
             v = match step {
                 Step::Round { to, rounding, saturate } => {
-                    let x = if index == last && self.adds_before() { single(v + self.inputs.before) } else { v };
-                    format::convert(*to, x, *rounding, *saturate)
+                    let adds = index == last && self.adds_before();
+                    each(v, |v| {
+                        let x = if adds { single(v + before) } else { v };
+                        format::convert(*to, x, *rounding, *saturate)
+                    })
                 }
-                Step::Add { tensor, index, factor } => single(single(v) + self.operand(*tensor, index, r, q) * factor),
-                Step::Multiply { tensor, index, power } => {
-                    let x = self.operand(*tensor, index, r, q);
-                    let mut v = single(v);
-                    for _ in 0..power.unsigned_abs() {
-                        v = single(if *power > 0 { v * x } else { v / x });
+                Step::Add { .. } if !first => v,
+                Step::Add { tensor, index, factor, by } => {
+                    let mut x = self.operand(*tensor, index, at) * factor;
+                    if let Some((scalar, power)) = by {
+                        x *= self.operand(*scalar, &Index::Own, at).powi(*power);
                     }
-                    v
+                    each(v, |v| single(single(v) + x))
+                }
+                Step::Multiply { tensor, index, power } => {
+                    let x = self.operand(*tensor, index, at);
+                    each(v, |v| {
+                        let mut v = single(v);
+                        for _ in 0..power.unsigned_abs() {
+                            v = single(if *power > 0 { v * x } else { v / x });
+                        }
+                        v
+                    })
                 }
                 Step::ZeroPoint { factor } => {
-                    single(v - factor * self.inputs.zero_point * self.inputs.column_sum[q.min(n - 1)])
+                    let column = at.group * self.target.wide() + at.column.min(self.target.wide() - 1);
+                    let x = factor * self.inputs.zero_point * self.inputs.column_sum[column];
+                    each(v, |v| single(v - x))
                 }
-                Step::Relu => {
-                    if v > 0.0 || v.is_nan() {
-                        v
-                    } else {
-                        0.0
-                    }
-                }
+                Step::Activate(function) => each(function.of(each(v, single)), single),
+                Step::OnGate(function) if of_gate => each(function.of(each(v, single)), single),
+                Step::Gate { .. } | Step::OnGate(_) => v,
             };
         }
         v

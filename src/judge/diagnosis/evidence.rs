@@ -38,6 +38,8 @@ pub struct Evidence<'a> {
     pub target: &'a Target,
     /// In order.
     pub shown: Vec<Shown>,
+    /// Names of the probes that a CUDA error ended.
+    pub crashed: Vec<String>,
 }
 
 /// The sample of addresses that a hypothesis is first held against.
@@ -46,7 +48,7 @@ const SAMPLE: usize = 5;
 impl<'a> Evidence<'a> {
     /// Pairs `rungs` with the launches of one observation file.
     pub fn new(target: &'a Target, rungs: Vec<Rung>, raw: &[RawLaunch]) -> Self {
-        let mut evidence = Evidence { target, shown: Vec::new() };
+        let mut evidence = Evidence { target, shown: Vec::new(), crashed: Vec::new() };
         evidence.add(rungs, raw);
         evidence
     }
@@ -54,6 +56,10 @@ impl<'a> Evidence<'a> {
     /// More of them.
     pub fn add(&mut self, rungs: Vec<Rung>, raw: &[RawLaunch]) {
         for (index, rung) in rungs.into_iter().enumerate() {
+            if raw.iter().any(|l| l.probe as usize == index && l.cuda_error) {
+                self.crashed.push(rung.probe.name);
+                continue;
+            }
             let mut launches: Vec<(u32, Seen)> =
                 raw.iter().filter(|l| l.probe as usize == index).map(|l| (l.launch, Seen::new(l))).collect();
             launches.sort_by_key(|l| l.0);
@@ -89,19 +95,23 @@ impl<'a> Evidence<'a> {
         self.shown.iter().any(|s| s.written_wrong)
     }
 
-    /// The logical output of a probe, row-major.
+    /// The logical output of a probe, row-major, without the probe's gain.
     pub fn output(&self, shown: &Shown) -> Vec<f64> {
         let t = self.target;
         let seen = shown.seen();
-        (0..t.m()).flat_map(|r| seen.values[r * t.out_leading..r * t.out_leading + t.n()].iter().copied()).collect()
+        let gain = shown.rung.gain;
+        let row = |r: usize| seen.values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| x / gain);
+        (0..t.m()).flat_map(row).collect()
     }
 
     /// The same of its expectation.
     pub fn expected(&self, shown: &Shown) -> Vec<f64> {
         let t = self.target;
-        (0..t.m())
-            .flat_map(|r| shown.expected.values[r * t.out_leading..r * t.out_leading + t.n()].iter().copied())
-            .collect()
+        let gain = shown.rung.gain;
+        let row = |r: usize| {
+            shown.expected.values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| x / gain)
+        };
+        (0..t.m()).flat_map(row).collect()
     }
 
     /// Rows × columns of addresses, mismatches first.

@@ -2,26 +2,61 @@
 
 use std::collections::BTreeMap;
 
-use super::epilogue::Epilogue;
-use super::format::cut;
+use crate::model::{ElementType, GatePairs};
+
+use super::epilogue::{Epilogue, Spot};
+use super::format::{self, Rounding, cut};
+use super::function::Range;
 use super::inputs::Inputs;
-use super::knobs::{Carry, Knobs};
+use super::knobs::{Carry, Knobs, StoreFault};
 use super::operand::Operand;
 use super::proof::{seen, window};
 use super::store::Store;
 use super::target::{Sum, Target};
 use super::values::{Form, Values};
 
+/// In place of a count of writes: whatever is there is right.
+pub const ANY: u8 = u8::MAX;
+
 /// Predicted storage of the output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicted {
-    /// Value of each element of storage; meaningless where nothing is written.
+    /// Value of each element of storage, the smallest that it may be; meaningless where nothing is written.
     pub values: Vec<f64>,
-    /// How often each element is written.
+    /// The largest that each may be; empty where all values are exact.
+    pub highest: Vec<f64>,
+    /// How often each element is written, or [`ANY`].
     pub writes: Vec<u8>,
     /// Whether something is written outside the storage.
     pub beyond: bool,
 }
+
+impl Predicted {
+    fn new(ranges: Vec<Range>, writes: Vec<u8>, beyond: bool) -> Self {
+        let exact = ranges.iter().all(|(low, high)| super::seen::same(*low, *high));
+        let highest = if exact { vec![] } else { ranges.iter().map(|range| range.1).collect() };
+        Predicted { values: ranges.into_iter().map(|range| range.0).collect(), highest, writes, beyond }
+    }
+
+    /// What the element at an address may be.
+    pub fn range(&self, address: usize) -> Range {
+        let low = self.values[address];
+        (low, self.highest.get(address).copied().unwrap_or(low))
+    }
+
+    /// The possible values nearest to `seen`: what errors are measured against.
+    pub fn nearest(&self, seen: &[f64]) -> Vec<f64> {
+        let of = |(address, x): (usize, &f64)| {
+            let (low, high) = self.range(address);
+            if low < high { x.clamp(low, high) } else { low }
+        };
+        let all = seen.iter().enumerate().take(self.values.len()).map(of).collect::<Vec<_>>();
+        if self.highest.is_empty() { self.values.clone() } else { all }
+    }
+}
+
+/// Accumulators that are written to one place.
+type Sources = Vec<(usize, usize)>;
 
 /// A contract, its knobs and one probe.
 pub struct Host<'a> {
@@ -88,18 +123,22 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn depth(&self) -> usize {
-        self.knobs.slots.as_ref().map_or(self.target.k, |slots| slots.len())
+    fn slots(&self) -> Option<&[(u32, u32)]> {
+        self.knobs.slots.as_ref().map(|slots| slots.as_slice())
     }
 
-    fn operand_rows(&self, rows: &[usize], is_a: bool) -> Vec<f64> {
+    fn depth(&self) -> usize {
+        self.slots().map_or(self.target.k, <[_]>::len)
+    }
+
+    fn operand_rows(&self, rows: &[usize], is_a: bool, slots: Option<&[(u32, u32)]>) -> Vec<f64> {
         let operand = if is_a { &self.a } else { &self.b };
-        let mut out = Vec::with_capacity(rows.len() * self.depth());
-        if self.knobs.slots.is_none() && operand.plain_rows(rows, &mut out) {
+        let mut out = Vec::with_capacity(rows.len() * slots.map_or(self.target.k, <[_]>::len));
+        if slots.is_none() && operand.plain_rows(rows, &mut out) {
             return out;
         }
         for &r in rows {
-            let row = match &self.knobs.slots {
+            let row = match slots {
                 None => operand.row(r, &mut (0..self.target.k as u32)),
                 Some(slots) if is_a => operand.row(r, &mut slots.iter().map(|s| s.0)),
                 Some(slots) => operand.row(r, &mut slots.iter().map(|s| s.1)),
@@ -111,7 +150,7 @@ impl<'a> Host<'a> {
 
     fn narrow(&self, a: &[f64], b: &[f64]) -> f64 {
         let t = self.target;
-        let split = t.k_blocks().div_ceil(t.splits) * t.tile_k;
+        let split = t.splits.length;
         // A sum that is not promoted is narrow over the whole length.
         let window = t.promote.filter(|_| self.knobs.sum != Sum::Cut(14)).unwrap_or(split).min(split).max(1);
         let mut total = 0.0;
@@ -179,16 +218,60 @@ impl<'a> Host<'a> {
         Some(values)
     }
 
+    /// Types that the sums of splits and their additions are rounded to, where they are narrow.
+    fn split_types(&self) -> Option<(ElementType, ElementType)> {
+        let splits = &self.target.splits;
+        let in_parts = self.knobs.split_times.is_some() || self.knobs.split_slots.is_some();
+        let own = (splits.is_narrow() || in_parts).then_some((splits.partial, splits.sum));
+        self.knobs.split_types.or(own).filter(|_| splits.count > 1 && !splits.into_output)
+    }
+
+    /// How often a split is added.
+    fn times(&self, split: usize) -> usize {
+        self.knobs.split_times.as_ref().map_or(1, |times| times.get(split).copied().unwrap_or(1))
+    }
+
+    /// The slots of each split.
+    fn parts_of_k(&self) -> Vec<Vec<(u32, u32)>> {
+        if let Some(parts) = &self.knobs.split_slots {
+            return parts.to_vec();
+        }
+        let splits = &self.target.splits;
+        let mut parts = vec![Vec::new(); splits.count];
+        let mut put = |slot: (u32, u32)| parts[(slot.0 as usize / splits.length).min(splits.count - 1)].push(slot);
+        match self.slots() {
+            Some(slots) => slots.iter().copied().for_each(put),
+            None => (0..self.target.k as u32).for_each(|k| put((k, k))),
+        }
+        parts
+    }
+
     /// Sums of products for distinct rows and columns.
     fn block(&self, rows: &[usize], columns: &[usize]) -> Block {
-        if let Some(values) = self.short(rows, columns) {
-            return Block { values, columns: columns.len() };
+        let Some((partial, sum)) = self.split_types() else {
+            if let Some(values) = self.short(rows, columns) {
+                return Block { values, columns: columns.len() };
+            }
+            return Block { values: self.products(rows, columns, self.slots()), columns: columns.len() };
+        };
+        let round = |to, x| format::convert(to, x, Rounding::NearestEven, true);
+        let mut total = vec![0.0; rows.len() * columns.len()];
+        for (index, slots) in self.parts_of_k().iter().enumerate() {
+            let part = self.products(rows, columns, Some(slots));
+            for (total, part) in total.iter_mut().zip(part) {
+                let part = round(partial, part);
+                (0..self.times(index)).for_each(|_| *total = round(sum, *total + part));
+            }
         }
-        let depth = self.depth();
-        let a = self.operand_rows(rows, true);
+        Block { values: total, columns: columns.len() }
+    }
+
+    fn products(&self, rows: &[usize], columns: &[usize], slots: Option<&[(u32, u32)]>) -> Vec<f64> {
+        let depth = slots.map_or(self.target.k, <[_]>::len);
+        let a = self.operand_rows(rows, true, slots);
         let mut values = vec![0.0; rows.len() * columns.len()];
         for (index, chunk) in columns.chunks(AT_A_TIME).enumerate() {
-            let (from, b) = (index * AT_A_TIME, self.operand_rows(chunk, false));
+            let (from, b) = (index * AT_A_TIME, self.operand_rows(chunk, false, slots));
             if self.knobs.sum == Sum::Exact {
                 let part = &mut values[from.min(rows.len() * columns.len())..];
                 multiply(part, columns.len(), &a, &b, (rows.len(), chunk.len(), depth));
@@ -200,7 +283,26 @@ impl<'a> Host<'a> {
                 }
             }
         }
-        Block { values, columns: columns.len() }
+        values
+    }
+
+    /// The group whose weights row `r` meets.
+    fn group(&self, r: usize) -> Option<usize> {
+        match &self.knobs.group_of {
+            Some(table) => table.get(r).copied().flatten(),
+            None => self.target.group(r),
+        }
+    }
+
+    /// The columns of sums behind column `q` of the output.
+    fn columns(&self, q: usize) -> (usize, Option<usize>) {
+        let pairs = if self.target.gate.is_some() { self.knobs.gate_pairs.or(self.target.gate) } else { None };
+        let pair = match pairs {
+            None => return (q, None),
+            Some(GatePairs::Halves) => (q, q + self.target.n()),
+            Some(GatePairs::Interleaved) => (2 * q, 2 * q + 1),
+        };
+        if self.knobs.gate_swapped { (pair.1, Some(pair.0)) } else { (pair.0, Some(pair.1)) }
     }
 
     /// Accumulators whose sum is that of (r, q).
@@ -208,7 +310,7 @@ impl<'a> Host<'a> {
         let t = self.target;
         let (tile_r, tile_q) = (r / t.a.tile, q / t.b.tile);
         let (local_r, local_q) = (r % t.a.tile, q % t.b.tile);
-        let (rows, columns) = (t.a.tiles(), t.b.tiles());
+        let (rows, columns) = (t.a.tiles(), t.column_tiles());
         let mut tiles = vec![(tile_r, tile_q)];
         if let Some(carry) = self.knobs.carry {
             let order: Vec<(usize, usize)> = match carry {
@@ -226,17 +328,26 @@ impl<'a> Host<'a> {
         tiles.into_iter().map(place).collect()
     }
 
-    /// Values after the epilogue at sources (r, q), given in any order.
-    fn values(&self, sources: &[(usize, usize)]) -> Vec<f64> {
-        let simple = self.knobs.carry.is_none() && !self.knobs.a.tile_swap && !self.knobs.b.tile_swap;
+    fn is_simple(&self) -> bool {
+        self.knobs.carry.is_none() && !self.knobs.a.tile_swap && !self.knobs.b.tile_swap
+    }
+
+    /// Sums behind the outputs at sources (r, q) of one group, given in any order; two for each, with a gate.
+    fn sums(&self, sources: &[(usize, usize)], group: usize) -> Vec<(f64, f64)> {
+        let simple = self.is_simple();
+        let base = group * self.target.wide();
         let mut rows = BTreeMap::new();
         let mut columns = BTreeMap::new();
         let mut parts_of = Vec::new();
         for &(r, q) in sources {
             let parts = if simple { vec![] } else { self.parts(r, q) };
             for (r, q) in parts.iter().copied().chain(simple.then_some((r, q))) {
+                let (first, second) = self.columns(q);
                 rows.insert(r, 0);
-                columns.insert(q, 0);
+                columns.insert(base + first, 0);
+                if let Some(second) = second {
+                    columns.insert(base + second, 0);
+                }
             }
             if !simple {
                 parts_of.push(parts);
@@ -246,16 +357,76 @@ impl<'a> Host<'a> {
             map.values_mut().enumerate().for_each(|(index, value)| *value = index);
         }
         let block = self.block(&Vec::from_iter(rows.keys().copied()), &Vec::from_iter(columns.keys().copied()));
-        let at = |(r, q): (usize, usize)| block.values[rows[&r] * block.columns + columns[&q]];
+        let at = |r: usize, column: usize| block.values[rows[&r] * block.columns + columns[&(base + column)]];
+        let pair = |(r, q): (usize, usize)| {
+            let (first, second) = self.columns(q);
+            (at(r, first), second.map_or(0.0, |second| at(r, second)))
+        };
+        let add = |x: (f64, f64), y: (f64, f64)| (x.0 + y.0, x.1 + y.1);
+        let all = |index: usize, source| {
+            if simple { pair(source) } else { parts_of[index].iter().map(|p| pair(*p)).fold((0.0, 0.0), add) }
+        };
+        sources.iter().enumerate().map(|(index, source)| all(index, *source)).collect()
+    }
+
+    /// Values after the epilogue at sources (r, q), given in any order.
+    fn values(&self, sources: &[(usize, usize)]) -> Vec<Range> {
+        let mut values = vec![(0.0, 0.0); sources.len()];
+        let mut groups: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+        let of = |r: usize| if self.target.groups.is_none() { Some(0) } else { self.group(r) };
+        sources.iter().enumerate().for_each(|(index, source)| groups.entry(of(source.0)).or_default().push(index));
         let epilogue = Epilogue::new(self.target, self.inputs, self.knobs);
-        sources
-            .iter()
-            .enumerate()
-            .map(|(index, &(r, q))| {
-                let sum = if simple { at((r, q)) } else { parts_of[index].iter().map(|&part| at(part)).sum() };
-                epilogue.value(sum, r, q)
-            })
-            .collect()
+        for (group, members) in groups {
+            let Some(group) = group else { continue };
+            let own: Vec<(usize, usize)> = members.iter().map(|index| sources[*index]).collect();
+            let sums = if self.target.splits.into_output && self.target.splits.count > 1 {
+                for (index, value) in members.iter().zip(self.added(&own, group)) {
+                    values[*index] = value;
+                }
+                continue;
+            } else {
+                self.sums(&own, group)
+            };
+            for ((index, (r, q)), sums) in members.iter().zip(&own).zip(sums) {
+                values[*index] = self.finished(&epilogue, sums, (*r, *q), group, (true, self.inputs.before));
+            }
+        }
+        values
+    }
+
+    fn finished(
+        &self,
+        epilogue: &Epilogue<'_>,
+        sums: (f64, f64),
+        (r, q): (usize, usize),
+        group: usize,
+        (first, before): (bool, f64),
+    ) -> Range {
+        let (one, two) = self.columns(q);
+        let spot = |column| Spot { r, q, group, column };
+        epilogue.value((sums.0, spot(one)), two.map(|two| (sums.1, spot(two))), first, before)
+    }
+
+    /// The same where each split adds its own value into the output.
+    fn added(&self, sources: &[(usize, usize)], group: usize) -> Vec<Range> {
+        let t = self.target;
+        let (_, sum) = self.knobs.split_types.unwrap_or((t.splits.partial, t.splits.sum));
+        let round = |x| format::convert(sum, x, Rounding::NearestEven, true);
+        let epilogue = Epilogue::new(t, self.inputs, self.knobs);
+        let start = if t.accumulate != self.knobs.wrong_role { self.inputs.before } else { 0.0 };
+        let mut values = vec![(start, start); sources.len()];
+        for (index, slots) in self.parts_of_k().into_iter().enumerate() {
+            let knobs = Knobs { slots: Some(std::sync::Arc::new(slots)), split_slots: None, ..self.knobs.clone() };
+            let part = Host::new(t, self.inputs, &knobs);
+            let sums = part.sums(sources, group);
+            for ((value, source), sums) in values.iter_mut().zip(sources).zip(sums) {
+                // What is there is added here, after the rounding of the part.
+                let first = index == 0 || self.knobs.adds_each;
+                let (low, high) = self.finished(&epilogue, sums, *source, group, (first, 0.0));
+                (0..self.times(index)).for_each(|_| *value = (round(value.0 + low), round(value.1 + high)));
+            }
+        }
+        values
     }
 
     /// Whether every partial sum is exact with these knobs. Codes that are read as another type's can have more bits than the
@@ -264,13 +435,14 @@ impl<'a> Host<'a> {
         if !self.knobs.a.misreads() && !self.knobs.b.misreads() {
             return true;
         }
-        let size = |rows: usize, is_a| seen(&self.operand_rows(&Vec::from_iter(0..rows), is_a), self.depth());
-        window(&size(self.target.m(), true), &size(self.target.n(), false), self.target).holds
+        let size =
+            |rows: usize, is_a| seen(&self.operand_rows(&Vec::from_iter(0..rows), is_a, self.slots()), self.depth());
+        window(&size(self.target.m(), true), &size(self.target.b.rows, false), self.target).holds
     }
 
     /// The whole storage.
     pub fn full(&self) -> Predicted {
-        if self.knobs.store.is_none() {
+        if self.knobs.store.is_none() && self.target.groups.is_none() {
             return self.full_plain();
         }
         let storage = self.target.storage();
@@ -278,28 +450,66 @@ impl<'a> Host<'a> {
         let mut sources = Vec::new();
         let mut of = vec![usize::MAX; storage];
         for (address, (count, of)) in writes.iter_mut().zip(&mut of).enumerate() {
-            let found = self.store.sources(address);
-            *count = found.len().min(255) as u8;
-            if let [source] = found.as_slice() {
+            let found = self.found(address);
+            *count = found.1;
+            if let [source] = found.0.as_slice() {
                 *of = sources.len();
                 sources.push(*source);
             }
         }
         let computed = self.values(&sources);
-        let values = of.iter().map(|&index| computed.get(index).copied().unwrap_or(0.0)).collect();
-        Predicted { values, writes, beyond: self.store.beyond() }
+        let mut values: Vec<Range> =
+            of.iter().map(|&index| computed.get(index).copied().unwrap_or((0.0, 0.0))).collect();
+        for (address, (value, count)) in values.iter_mut().zip(&mut writes).enumerate() {
+            if let Some(kept) = self.kept_before(address, *count) {
+                (*value, *count) = (kept, 1);
+            }
+        }
+        Predicted::new(values, writes, self.store.beyond())
+    }
+
+    /// What an element holds that is not written: without a sentinel, nobody can see that it was not.
+    fn kept_before(&self, address: usize, count: u8) -> Option<Range> {
+        let (before, logical) = (self.inputs.before, address % self.target.out_leading < self.target.n());
+        (count == 0 && logical && !before.is_nan()).then_some((before, before))
+    }
+
+    /// What is written to an address, and how often. A row that belongs to no group, in the contract, may hold anything.
+    fn found(&self, address: usize) -> (Sources, u8) {
+        let t = self.target;
+        if t.groups.is_none() {
+            let found = self.store.sources(address);
+            let count = found.len().min(254) as u8;
+            return (found, count);
+        }
+        if address % t.out_leading < t.n() && t.group(address / t.out_leading).is_none() {
+            return (vec![], ANY);
+        }
+        let mut found = self.store.sources(address);
+        if let Some(StoreFault::GroupRowsDown(unit)) = &self.knobs.store {
+            found.retain(|(r, _)| match (t.group(*r), &t.groups) {
+                (Some(group), Some(groups)) => r - groups[group].0 < groups[group].1 / unit * unit,
+                _ => false,
+            });
+        }
+        found.retain(|(r, _)| self.group(*r).is_some());
+        let count = found.len().min(254) as u8;
+        (found, count)
     }
 
     fn full_plain(&self) -> Predicted {
         let t = self.target;
         let (m, n) = (t.m(), t.n());
-        let mut values = vec![0.0; t.storage()];
+        let mut values = vec![(0.0, 0.0); t.storage()];
         let mut writes = vec![0; t.storage()];
-        let simple = self.knobs.carry.is_none() && !self.knobs.a.tile_swap && !self.knobs.b.tile_swap;
-        let computed = if simple {
+        let plain = self.is_simple() && t.is_plain() && !(t.splits.into_output && t.splits.count > 1);
+        let computed = if plain {
             let block = self.block(&Vec::from_iter(0..m), &Vec::from_iter(0..n));
             let epilogue = Epilogue::new(t, self.inputs, self.knobs);
-            block.values.iter().enumerate().map(|(i, &sum)| epilogue.value(sum, i / n, i % n)).collect()
+            let of = |(i, sum): (usize, &f64)| {
+                self.finished(&epilogue, (*sum, 0.0), (i / n, i % n), 0, (true, self.inputs.before))
+            };
+            block.values.iter().enumerate().map(of).collect()
         } else {
             self.values(&Vec::from_iter((0..m).flat_map(|r| (0..n).map(move |q| (r, q)))))
         };
@@ -308,20 +518,18 @@ impl<'a> Host<'a> {
             values[at..at + n].copy_from_slice(&computed[r * n..(r + 1) * n]);
             writes[at..at + n].fill(1);
         }
-        Predicted { values, writes, beyond: false }
+        Predicted::new(values, writes, false)
     }
 
     /// Only these addresses: value, and how often written.
-    pub fn at(&self, addresses: &[usize]) -> Vec<(f64, u8)> {
-        let found: Vec<Vec<(usize, usize)>> = addresses.iter().map(|&address| self.store.sources(address)).collect();
-        let sources: Vec<(usize, usize)> = found.iter().filter(|f| f.len() == 1).map(|f| f[0]).collect();
+    pub fn at(&self, addresses: &[usize]) -> Vec<(Range, u8)> {
+        let found: Vec<(Sources, u8)> = addresses.iter().map(|&address| self.found(address)).collect();
+        let sources: Vec<(usize, usize)> = found.iter().filter(|f| f.0.len() == 1).map(|f| f.0[0]).collect();
         let mut computed = self.values(&sources).into_iter();
-        found
-            .iter()
-            .map(|f| {
-                let value = if f.len() == 1 { computed.next().unwrap_or(0.0) } else { 0.0 };
-                (value, f.len().min(255) as u8)
-            })
-            .collect()
+        let of = |(address, f): (&usize, &(Sources, u8))| {
+            let value = if f.0.len() == 1 { computed.next().unwrap_or((0.0, 0.0)) } else { (0.0, 0.0) };
+            self.kept_before(*address, f.1).map_or((value, f.1), |kept| (kept, 1))
+        };
+        addresses.iter().zip(&found).map(of).collect()
     }
 }

@@ -22,19 +22,21 @@ pub struct Inputs {
     pub a_scale: Vec<f64>,
     /// Block scales of b.
     pub b_scale: Vec<f64>,
-    /// n.
+    /// One for each row of b.
     pub bias: Vec<f64>,
     /// m × n.
     pub residual: Vec<f64>,
     /// m.
     pub row_scale: Vec<f64>,
-    /// n.
+    /// One for each row of b.
     pub column_scale: Vec<f64>,
+    /// One, or one a group.
+    pub alpha: Vec<f64>,
     /// Scalar.
-    pub alpha: f64,
+    pub beta: f64,
     /// Scalar.
     pub zero_point: f64,
-    /// Σ_k b\[n, k\].
+    /// Σ_k b\[n, k\], of each row of b.
     pub column_sum: Vec<f64>,
     /// Whether padding is poisoned.
     pub poisoned: bool,
@@ -66,24 +68,27 @@ impl Inputs {
                 _ => Some(vec![]),
             }
         };
-        let (m, n) = (target.m() as u64, target.n() as u64);
+        let (m, n, columns) = (target.m() as u64, target.n() as u64, target.b.rows as u64);
+        let groups = target.groups.as_ref().map_or(1, |groups| groups.len() as u64);
         let plain = |tensor: Tensor, role, rows, columns| {
-            let used = tensor == Tensor::Alpha || target.uses(tensor);
+            let used = matches!(tensor, Tensor::Alpha | Tensor::Beta) || target.uses(tensor);
             if used { evaluate(&fill_of(probe, role), target.type_of(tensor), rows, columns) } else { Some(vec![]) }
         };
-        let alpha = plain(Tensor::Alpha, Role::Alpha, 1, 1)?[0];
+        let alpha = plain(Tensor::Alpha, Role::Alpha, if target.alpha_of_group { groups } else { 1 }, 1)?;
+        let beta = plain(Tensor::Beta, Role::Beta, 1, 1)?[0];
         let zero_point = evaluate(&fill_of(probe, Role::ZeroPoint), ElementType::F32, 1, 1)?[0];
-        let column_sum = if target.has_zero_point() { (0..target.n()).map(|n| b.sum(n)).collect() } else { vec![] };
+        let column_sum = if target.has_zero_point() { (0..target.b.rows).map(|n| b.sum(n)).collect() } else { vec![] };
         Some(Inputs {
             a_padding: padding(&target.a),
             b_padding: padding(&target.b),
             a_scale: block(Role::ScaleA, &target.a)?,
             b_scale: block(Role::ScaleB, &target.b)?,
-            bias: plain(Tensor::Bias, Role::Bias, 1, n)?,
+            bias: plain(Tensor::Bias, Role::Bias, 1, columns)?,
             residual: plain(Tensor::Residual, Role::Residual, m, n)?,
             row_scale: plain(Tensor::ScaleA, Role::ScaleA, m, 1)?,
-            column_scale: plain(Tensor::ScaleB, Role::ScaleB, n, 1)?,
+            column_scale: plain(Tensor::ScaleB, Role::ScaleB, columns, 1)?,
             alpha,
+            beta,
             zero_point,
             column_sum,
             poisoned: probe.padding == Padding::Poison,

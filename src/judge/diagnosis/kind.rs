@@ -29,6 +29,10 @@ pub enum Kind {
     Order,
     /// Sum -2 under an activation.
     Activation,
+    /// Sums on the curve of an activation, compared within what a kernel may be away.
+    Curve,
+    /// beta = 4, sum 1, residual 24.
+    Beta,
     /// Zero point 4, sum 1.
     ZeroPoint,
     /// Codes of a through a one-hot b.
@@ -90,6 +94,8 @@ impl Kind {
             Kind::Alpha => "alpha",
             Kind::Order => "order",
             Kind::Activation => "activation",
+            Kind::Curve => "curve",
+            Kind::Beta => "beta",
             Kind::ZeroPoint => "zero_point",
             Kind::CodesA => "codes_a",
             Kind::CodesB => "codes_b",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::ElementType;
+use crate::model::{ElementType, GatePairs};
 
 use super::target::{Step, Sum};
 
@@ -125,6 +125,8 @@ pub enum StoreFault {
     ColumnsFrom(usize),
     /// Rows from here on are not written.
     RowsFrom(usize),
+    /// Rows of each group from the last multiple of this on are not written.
+    GroupRowsDown(usize),
     /// The last rows of every tile are not written.
     TileRowsFrom(usize),
     /// The last columns of every tile are not written.
@@ -162,6 +164,9 @@ pub enum Carry {
     ColumnsFirst,
 }
 
+/// k of a and of b, for each product of a sum.
+pub type Slots = Vec<(u32, u32)>;
+
 /// All of them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Knobs {
@@ -175,6 +180,20 @@ pub struct Knobs {
     pub no_zero_fill: bool,
     /// The accumulator.
     pub sum: Sum,
+    /// What the sums of splits are rounded to, and each addition of them, instead of the contract's.
+    pub split_types: Option<(ElementType, ElementType)>,
+    /// The slots of each split.
+    pub split_slots: Option<Arc<Vec<Slots>>>,
+    /// How often each split is added.
+    pub split_times: Option<Arc<Vec<usize>>>,
+    /// Every split adds what the epilogue adds, not the first alone.
+    pub adds_each: bool,
+    /// The group whose rows of b each row meets, instead of its own; none for no group.
+    pub group_of: Option<Arc<Vec<Option<usize>>>>,
+    /// The two columns of a gated activation: exchanged.
+    pub gate_swapped: bool,
+    /// The two columns of a gated activation: paired as the other layout has them.
+    pub gate_pairs: Option<GatePairs>,
     /// Not cleared between tiles.
     pub carry: Option<Carry>,
     /// Factor of the accumulator.

@@ -41,6 +41,10 @@ impl Builder<'_> {
     /// Tier 1: address maps of a and b, at most `windows` windows of k for each.
     pub fn maps(mut self, windows: usize) -> Rungs {
         let t = self.target;
+        if !t.is_plain() {
+            return self.out;
+        }
+        let gain = t.gain();
         for is_a in [true, false] {
             let (side, other) = if is_a { (&t.a, &t.b) } else { (&t.b, &t.a) };
             let base = self.base(side);
@@ -49,12 +53,15 @@ impl Builder<'_> {
             let (own, hot) = if is_a { (Role::A, Role::B) } else { (Role::B, Role::A) };
             let (count, map) = if is_a { (Kind::CountA, Kind::MapA) } else { (Kind::CountB, Kind::MapB) };
             for (window, offset) in self.windows(other.rows, windows).into_iter().enumerate() {
-                let fills = vec![(own, constant(1.0)), (hot, one_hot(1, offset, 1.0))];
-                self.add(count, window * 16, fills, Padding::Zero, 1);
+                let (high, lift) = self.lift(hot);
+                let mut fills = vec![(own, constant(1.0)), (hot, one_hot(1, offset, high))];
+                fills.extend(lift.clone());
+                self.add_gained(count, window * 16, (fills, gain), Padding::Zero, 1);
                 for digit in 0..digits {
                     let fill = Fill::Address { base, digit, pitch: t.k as u64, first: 1 };
-                    let fills = vec![(own, fill), (hot, one_hot(1, offset, 1.0))];
-                    self.add(map, window * 16 + digit as usize, fills, Padding::Zero, 1);
+                    let mut fills = vec![(own, fill), (hot, one_hot(1, offset, high))];
+                    fills.extend(lift.clone());
+                    self.add_gained(map, window * 16 + digit as usize, (fills, gain), Padding::Zero, 1);
                 }
             }
         }
@@ -64,10 +71,24 @@ impl Builder<'_> {
     /// Tier 1: maps of the block scales, two places of each block.
     pub fn scale_maps(mut self) -> Rungs {
         let t = self.target;
+        if !t.is_plain() {
+            return self.out;
+        }
         for is_a in [true, false] {
             let (side, other) = if is_a { (&t.a, &t.b) } else { (&t.b, &t.a) };
             let Some(scale) = side.scale else { continue };
-            let (low, high) = if scale.element == ElementType::Ue4m3 { (-6, 8) } else { (-7, 7) };
+            // Under an activation with a curve, the other operand's scales lift all factors beyond it.
+            let (gain, others) = match (t.gain() > 1.0, other.scale) {
+                (true, Some(_)) => (256.0, if is_a { Some(Role::ScaleB) } else { Some(Role::ScaleA) }),
+                _ => (1.0, None),
+            };
+            let (low, high) = if gain > 1.0 {
+                (-3, 8)
+            } else if scale.element == ElementType::Ue4m3 {
+                (-6, 8)
+            } else {
+                (-7, 7)
+            };
             let (own, hot, scales) =
                 if is_a { (Role::A, Role::B, Role::ScaleA) } else { (Role::B, Role::A, Role::ScaleB) };
             let kind = if is_a { Kind::ScaleMapA } else { Kind::ScaleMapB };
@@ -77,12 +98,13 @@ impl Builder<'_> {
                 for first in (0..blocks).step_by(other.rows) {
                     let offset = (first * scale.k_block) as u64 + half * scale.k_block as u64 / 2;
                     for plane in 0..scale_planes(side, t.k) as u64 {
-                        let fills = vec![
+                        let mut fills = vec![
                             (own, constant(1.0)),
                             (hot, one_hot(scale.k_block as u64, offset, 1.0)),
                             (scales, self.powers(low, high, 500 + plane)),
                         ];
-                        self.add(kind, window * 16 + plane as usize, fills, Padding::Zero, 1);
+                        fills.extend(others.map(|role| (role, constant(gain))));
+                        self.add_gained(kind, window * 16 + plane as usize, (fills, gain), Padding::Zero, 1);
                     }
                     window += 1;
                 }

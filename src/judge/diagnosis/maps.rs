@@ -60,9 +60,9 @@ fn window(
     let mut valid = vec![true; count.len()];
     for digit in 0..16 {
         let Some(shown) = evidence.of(kinds.1).find(|s| s.rung.index == window * 16 + digit) else { break };
-        let Fill::Address { base, .. } = fill_of(&shown.rung.probe, role) else { return None };
+        let Fill::Address { base, first, .. } = fill_of(&shown.rung.probe, role) else { return None };
         for ((value, index), valid) in evidence.output(shown).iter().zip(&mut index).zip(&mut valid) {
-            let digit = value - 1.0;
+            let digit = value - first as f64;
             *valid &= digit >= 0.0 && digit < base as f64 && digit.fract() == 0.0;
             *index = index.saturating_add((digit.max(0.0) as u64).saturating_mul(place));
         }

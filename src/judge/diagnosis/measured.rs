@@ -19,7 +19,9 @@ pub struct Measured {
 /// Index map out of digit planes of base 100 that begin at 1.
 fn decode(evidence: &Evidence<'_>, kind: Kind, limit: usize) -> Option<Vec<usize>> {
     let planes: Vec<Vec<f64>> = evidence.of(kind).map(|shown| evidence.output(shown)).collect();
-    let digit = |x: f64| ((1.0..=100.0).contains(&x) && x.fract() == 0.0).then_some(x as usize - 1);
+    // Digits of a probe begin at 1, or higher where an activation wants it.
+    let least = evidence.of(kind).next().map_or(1.0, |shown| shown.rung.first);
+    let digit = |x: f64| ((least..least + 100.0).contains(&x) && x.fract() == 0.0).then_some((x - least) as usize);
     let index = |at: usize| {
         planes
             .iter()
@@ -40,11 +42,14 @@ fn constant(values: impl Iterator<Item = f64>) -> Option<f64> {
 pub fn measured_epilogue(evidence: &Evidence<'_>) -> Measured {
     let t = evidence.target;
     let (m, n) = (t.m(), t.n());
+    if !t.is_plain() {
+        return Measured::default();
+    }
     let mut steps = t.epilogue.clone();
     let mut what = Vec::new();
     for step in &mut steps {
         match step {
-            Step::Add { tensor: Tensor::Bias, index, factor } if evidence.fails(Kind::Bias) => {
+            Step::Add { tensor: Tensor::Bias, index, factor, .. } if evidence.fails(Kind::Bias) => {
                 if let Some(map) = decode(evidence, Kind::Bias, n) {
                     *index = Index::Map(Arc::new(map));
                     what.push("bias index map".to_owned());
@@ -56,7 +61,7 @@ pub fn measured_epilogue(evidence: &Evidence<'_>) -> Measured {
                     }
                 }
             }
-            Step::Add { tensor: Tensor::Residual, index, factor } if evidence.fails(Kind::Residual) => {
+            Step::Add { tensor: Tensor::Residual, index, factor, .. } if evidence.fails(Kind::Residual) => {
                 if let Some(map) = decode(evidence, Kind::Residual, m * n) {
                     *index = Index::Map(Arc::new(map));
                     what.push("residual index map".to_owned());
@@ -88,7 +93,7 @@ pub fn measured_epilogue(evidence: &Evidence<'_>) -> Measured {
                     what.push(format!("alpha to the power {exponent}"));
                 }
             }
-            Step::ZeroPoint { factor } if evidence.fails(Kind::ZeroPoint) => {
+            Step::ZeroPoint { factor } if evidence.fails(Kind::ZeroPoint) && t.gain() == 1.0 => {
                 let Some(shown) = evidence.of(Kind::ZeroPoint).next() else { continue };
                 let inputs = &shown.rung.inputs;
                 let found = evidence.output(shown).into_iter().enumerate().filter_map(|(at, x)| {
@@ -108,7 +113,7 @@ pub fn measured_epilogue(evidence: &Evidence<'_>) -> Measured {
 
 /// A factor at every output, from the probe with sum 1 and alpha 4; with it, whether it is one constant.
 pub fn output_factor(evidence: &Evidence<'_>) -> Option<(Knobs, bool)> {
-    let shown = evidence.of(Kind::Alpha).next()?;
+    let shown = evidence.of(Kind::Alpha).next().filter(|_| evidence.target.is_plain())?;
     let factors: Vec<f64> =
         evidence.output(shown).into_iter().zip(evidence.expected(shown)).map(|(x, e)| x / e).collect();
     if factors.iter().any(|f| !f.is_finite() || *f == 0.0) || factors.iter().all(|f| *f == 1.0) {

@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod fill;
 mod fitted;
 pub mod format;
+pub mod function;
 mod hint;
 pub mod host;
 pub mod inputs;

@@ -14,14 +14,15 @@ fn shows(evidence: &Evidence<'_>, knobs: &Knobs, samples: &[(usize, Vec<usize>)]
         let shown = &evidence.shown[*index];
         let predicted = Host::new(evidence.target, &shown.rung.inputs, knobs).at(addresses);
         let right = Host::new(evidence.target, &shown.rung.inputs, &Knobs::default()).at(addresses);
-        predicted.iter().zip(right).any(|(p, r)| p.1 != r.1 || !super::seen::same(p.0, r.0))
+        predicted.iter().zip(right).any(|(p, r)| p.1 != r.1 || super::seen::apart(p.0, r.0))
     });
     on_sample
         || evidence.of(Kind::Random).chain(evidence.of(Kind::RandomPoisoned)).any(|shown| {
             let predicted = Host::new(evidence.target, &shown.rung.inputs, knobs).full();
             predicted.beyond != shown.expected.beyond
                 || predicted.writes != shown.expected.writes
-                || predicted.values.iter().zip(&shown.expected.values).any(|(p, r)| !super::seen::same(*p, *r))
+                || (0..predicted.values.len())
+                    .any(|at| super::seen::apart(predicted.range(at), shown.expected.range(at)))
         })
 }
 

@@ -31,6 +31,7 @@ pub struct Operand<'a> {
     target: &'a Target,
     side: &'a Side,
     knobs: &'a SideKnobs,
+    is_a: bool,
     no_zero_fill: bool,
     values: &'a Values,
     /// Whose tensor it is: another operand's, when the two are exchanged.
@@ -55,6 +56,7 @@ impl<'a> Operand<'a> {
             target,
             side,
             knobs: own,
+            is_a,
             no_zero_fill: knobs.no_zero_fill,
             values: if own_values { &inputs.a } else { &inputs.b },
             stored: if own.other_tensor { other } else { side },
@@ -68,7 +70,8 @@ impl<'a> Operand<'a> {
     /// The row of the tensor that padded row r takes.
     fn source_row(&self, r: usize) -> usize {
         let tile = self.side.tile;
-        let (base, local, half) = (r / tile * tile, r % tile, tile / 2);
+        let local = self.target.local_row(self.is_a, r) % tile;
+        let (base, half) = (r - local, tile / 2);
         match &self.knobs.rows {
             None => r,
             Some(RowMap::HalfDuplicate) => base + if local >= half { local - half } else { local },
@@ -103,7 +106,7 @@ impl<'a> Operand<'a> {
             let chunk = (128 / self.side.element.bits()).max(1) as usize;
             let tile = self.target.tile_k;
             let chunks = (tile / chunk).max(1);
-            let local = r % self.side.tile;
+            let local = self.target.local_row(self.is_a, r) % self.side.tile;
             let mask = (swizzle_mask(write, local) ^ swizzle_mask(read, local)) % chunks;
             let within = column % tile;
             column = column / tile * tile + ((within / chunk) ^ mask) * chunk + within % chunk;
@@ -134,7 +137,8 @@ impl<'a> Operand<'a> {
 
     fn factor(&self, r: usize, k: usize) -> f64 {
         let Some((scale, rows, groups)) = self.scale else { return 1.0 };
-        let (r, tile_row) = (r.min(self.side.rows - 1), r / self.side.tile * self.side.tile);
+        let local = self.target.local_row(self.is_a, r) % self.side.tile;
+        let (r, tile_row) = (r.min(self.side.rows - 1), r - local);
         // Another operand's factors are taken at this operand's own places.
         let row_block = self.side.scale.map_or(scale.row_block, |own| own.row_block);
         let row = (r / row_block) % rows;

@@ -2,10 +2,11 @@
 
 use crate::model::{ElementType, Fill, OutFill, Padding, Probe, Role};
 
+use super::format;
 use super::inputs::Inputs;
 use super::kind::Kind;
 use super::proof::{Proof, proof};
-use super::target::{Side, Step, Target, Tensor};
+use super::target::{Side, Target, Tensor};
 
 /// A probe with what is predicted from it.
 #[derive(Debug, Clone)]
@@ -20,6 +21,10 @@ pub struct Rung {
     pub inputs: Inputs,
     /// Why exact comparison is allowed.
     pub proof: Proof,
+    /// What sums are multiplied by, so that they are exact under an activation.
+    pub gain: f64,
+    /// Where digits begin.
+    pub first: f64,
 }
 
 /// Rungs in order, and those whose exactness condition fails.
@@ -78,13 +83,30 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn add(&mut self, kind: Kind, index: usize, fills: Fills, padding: Padding, launches: u32) {
-        let out = if self.target.accumulate { OutFill::Constant(1.0) } else { OutFill::Sentinel };
+        self.add_gained(kind, index, (fills, 1.0), padding, launches);
+    }
+
+    /// The same with sums that are `gain` times as large.
+    pub(super) fn add_gained(
+        &mut self,
+        kind: Kind,
+        index: usize,
+        (fills, gain): (Fills, f64),
+        padding: Padding,
+        launches: u32,
+    ) {
+        let out = match self.target {
+            Target { accumulate: true, .. } => OutFill::Constant(1.0),
+            Target { zeroed: true, .. } => OutFill::Constant(0.0),
+            _ => OutFill::Sentinel,
+        };
         let name = if index == 0 { kind.name().to_owned() } else { format!("{}.{index}", kind.name()) };
         let probe = Probe { name: name.clone(), fills, padding, out, launches };
         let Some(inputs) = Inputs::new(self.target, &probe) else { return };
         let proof = proof(self.target, &inputs);
         if proof.holds {
-            self.out.rungs.push(Rung { kind, index, probe, inputs, proof });
+            let first = if self.target.gain() > 1.0 { self.target.gain() } else { 1.0 };
+            self.out.rungs.push(Rung { kind, index, probe, inputs, proof, gain, first });
         } else {
             self.out.refused.push((name, proof));
         }
@@ -122,23 +144,71 @@ impl<'a> Builder<'a> {
         Fill::Powers { low, high, seed: self.seed(salt) }
     }
 
-    /// Random values for all operands of the epilogue, scales powers of two.
-    fn random_epilogue(&self, salt: u64, down: i32) -> Fills {
+    /// Where digits of an operand begin that is added to a sum of zero.
+    fn first(&self) -> i64 {
+        self.target.gain() as i64
+    }
+
+    /// The value of a constant or one-hot operand that lifts sums by the target's gain, and what else it takes.
+    pub(super) fn lift(&self, role: Role) -> (f64, Fills) {
+        let t = self.target;
+        let gain = t.gain();
+        let (side, scale) = if role == Role::A { (&t.a, Role::ScaleA) } else { (&t.b, Role::ScaleB) };
+        match side.scale {
+            _ if gain == 1.0 => (1.0, vec![]),
+            Some(_) => (1.0, vec![(scale, constant(gain))]),
+            None => (gain, vec![]),
+        }
+    }
+
+    /// How far random sums are lifted, as a power of two, so that they are beyond the curve of an activation.
+    fn raised(&self) -> i64 {
+        match self.target.out {
+            _ if self.target.gain() == 1.0 => 0,
+            // A product of two sums leaves its range.
+            ElementType::F16 if self.target.gate.is_some() => -4,
+            ElementType::F16 => 7,
+            _ => 9,
+        }
+    }
+
+    /// Random values for all operands of the epilogue, scales powers of two; with them, whether they lift the sums.
+    fn random_epilogue(&self, salt: u64, down: i32) -> (Fills, bool) {
         let t = self.target;
         let draw = super::fill::hash(self.seed, salt, 1);
         let mut fills = Vec::new();
+        let raised = self.raised();
+        let mut lifted = raised == 0;
         if t.uses(Tensor::ScaleA) {
-            fills.push((Role::ScaleA, self.powers(-1, 2, salt + 10)));
+            let up = if lifted { 0 } else { raised + 1 };
+            lifted = true;
+            fills.push((Role::ScaleA, self.powers(up - 1, up + 2, salt + 10)));
         }
         if t.uses(Tensor::ScaleB) {
             fills.push((Role::ScaleB, self.powers(-1, 2, salt + 11)));
         }
         if t.uses(Tensor::Alpha) {
             let alpha = [0.5, 2.0, 4.0][(draw % 3) as usize];
-            fills.push((Role::Alpha, constant(alpha * 2_f64.powi(-down))));
+            let up = if lifted { 0 } else { raised as i32 + 1 };
+            lifted = true;
+            let fill = if t.alpha_of_group {
+                self.powers(i64::from(up - down) - 1, i64::from(up - down) + 2, salt + 16)
+            } else {
+                constant(alpha * 2_f64.powi(up - down))
+            };
+            fills.push((Role::Alpha, fill));
+        }
+        if t.uses(Tensor::Beta) {
+            fills.push((Role::Beta, constant([0.5, 2.0, 4.0][(draw >> 24) as usize % 3])));
         }
         if t.uses(Tensor::Bias) {
-            fills.push((Role::Bias, Fill::Integers { low: -40, high: 40, seed: self.seed(salt + 12) }));
+            let fill = if raised > 0 {
+                self.powers(7, if t.out == ElementType::F16 { 10 } else { 14 }, salt + 12)
+            } else {
+                let size = if raised < 0 { 4 } else { 40 };
+                Fill::Integers { low: -size, high: size, seed: self.seed(salt + 12) }
+            };
+            fills.push((Role::Bias, fill));
         }
         if t.uses(Tensor::Residual) {
             fills.push((Role::Residual, Fill::Integers { low: -40, high: 40, seed: self.seed(salt + 13) }));
@@ -148,7 +218,7 @@ impl<'a> Builder<'a> {
             let sign = if draw >> 16 & 1 == 0 { 1.0 } else { -1.0 };
             fills.push((Role::ZeroPoint, constant(sign * size as f64)));
         }
-        fills
+        (fills, lifted)
     }
 
     fn random_scales(&self, salt: u64, low: i64, high: i64) -> Fills {
@@ -171,10 +241,21 @@ impl<'a> Builder<'a> {
             Some((_, Fill::Constant { value })) => -value.log2() as i32,
             _ => 0,
         };
-        let mut fills =
-            vec![(Role::A, self.integers(&t.a, sizes.0, salt)), (Role::B, self.integers(&t.b, sizes.1, salt + 1))];
-        fills.extend(self.random_epilogue(salt, down));
-        fills.extend(self.random_scales(salt, scales.0, scales.1));
+        let sizes = if self.raised() < 0 { (1, 1) } else { sizes };
+        let (a, b) = (self.integers(&t.a, sizes.0, salt), self.integers(&t.b, sizes.1, salt + 1));
+        let mut fills = vec![(Role::A, a), (Role::B, b)];
+        let (more, lifted) = self.random_epilogue(salt, down);
+        fills.extend(more);
+        let up = if lifted || t.a.scale.is_none() { 0 } else { self.raised() / 2 + 1 };
+        fills.extend(self.random_scales(salt, scales.0 + up, scales.1 + up));
+        if !lifted && self.raised() > 0 && t.a.scale.is_none() && t.b.scale.is_none() {
+            // One operand has signs, the other the size.
+            let top = (whole_numbers(ElementType::F16) as f64).min(format::largest(t.b.element)).log2().floor() as i64;
+            let up = self.raised().min(top - 1);
+            let (index, side) = if kind == Kind::RandomLarge { (0, &t.b) } else { (1, &t.a) };
+            fills[index].1 = self.powers(up, up + 1, salt + 17);
+            fills[1 - index].1 = self.integers(side, sizes.0.min(sizes.1).min(3), salt + 18);
+        }
         self.add(kind, 0, fills, padding, 2);
     }
 
@@ -191,20 +272,26 @@ impl<'a> Builder<'a> {
     pub fn tier0(mut self) -> Rungs {
         let t = self.target;
         let k = t.k as u64;
-        let ones = || vec![(Role::A, constant(1.0)), (Role::B, constant(1.0))];
-        let zero = || vec![(Role::A, constant(0.0)), (Role::B, constant(0.0))];
-        let hot = super::fill::hash(self.seed, 99, 0) % k;
-        let unit = |value: f64| vec![(Role::A, one_hot(0, hot, value)), (Role::B, one_hot(0, hot, 1.0))];
+        let gain = t.gain();
         let with = |mut fills: Fills, more: Fills| {
             fills.extend(more);
             fills
         };
-        let repeat = vec![(Role::A, constant(1.0)), (Role::B, one_hot(1, hot, 1.0))];
-        self.add(Kind::Repeat, 0, repeat, Padding::Zero, 4);
+        let zero = || vec![(Role::A, constant(0.0)), (Role::B, constant(0.0))];
+        let hot = super::fill::hash(self.seed, 99, 0) % k;
+        let (high_a, lift_a) = self.lift(Role::A);
+        let (high_b, lift_b) = self.lift(Role::B);
+        let ones = || vec![(Role::A, constant(1.0)), (Role::B, constant(1.0))];
+        let unit = || {
+            let fills = vec![(Role::A, one_hot(0, hot, high_a)), (Role::B, one_hot(0, hot, 1.0))];
+            with(fills, lift_a.clone())
+        };
+        let repeat = with(vec![(Role::A, constant(high_a)), (Role::B, one_hot(1, hot, 1.0))], lift_a.clone());
+        self.add_gained(Kind::Repeat, 0, (repeat, gain), Padding::Zero, 4);
         self.add(Kind::Zero, 0, zero(), Padding::Zero, 2);
         if t.uses(Tensor::Bias) {
             for digit in 0..2 {
-                let fill = Fill::ColumnDigits { base: 100, digit, first: 1 };
+                let fill = Fill::ColumnDigits { base: 100, digit, first: self.first() };
                 self.add(Kind::Bias, digit as usize, with(zero(), vec![(Role::Bias, fill)]), Padding::Zero, 1);
             }
         }
@@ -212,7 +299,7 @@ impl<'a> Builder<'a> {
             let elements = (t.m() * t.n()) as u64;
             let digits = (1..8).find(|digits| 100_u64.pow(*digits) >= elements).unwrap_or(8);
             for digit in 0..digits {
-                let fill = Fill::Address { base: 100, digit, pitch: t.n() as u64, first: 1 };
+                let fill = Fill::Address { base: 100, digit, pitch: t.n() as u64, first: self.first() };
                 self.add(Kind::Residual, digit as usize, with(zero(), vec![(Role::Residual, fill)]), Padding::Zero, 1);
             }
         }
@@ -220,32 +307,36 @@ impl<'a> Builder<'a> {
         self.add(Kind::Ones, 0, with(ones(), small.clone()), Padding::Zero, 2);
         self.add(Kind::PoisonedOnes, 0, with(ones(), small), Padding::Poison, 1);
         let width = self.cover(t.m(), t.a.element);
-        let fills = vec![(Role::A, Fill::Blocks { width }), (Role::B, constant(1.0))];
-        self.add(Kind::CoverA, 0, with(fills, self.shrink(width as f64)), Padding::Zero, 1);
-        let width = self.cover(t.n(), t.b.element);
-        let fills = vec![(Role::A, constant(1.0)), (Role::B, Fill::Blocks { width })];
-        self.add(Kind::CoverB, 0, with(fills, self.shrink(width as f64)), Padding::Zero, 1);
+        let fills = with(vec![(Role::A, Fill::Blocks { width }), (Role::B, constant(high_b))], lift_b);
+        self.add_gained(Kind::CoverA, 0, (with(fills, self.shrink(width as f64)), gain), Padding::Zero, 1);
+        let width = self.cover(t.b.rows, t.b.element);
+        let fills = with(vec![(Role::A, constant(high_a)), (Role::B, Fill::Blocks { width })], lift_a.clone());
+        self.add_gained(Kind::CoverB, 0, (with(fills, self.shrink(width as f64)), gain), Padding::Zero, 1);
         for digit in 0..2 {
             let fill = Fill::RowDigits { base: 100, digit, first: 1 };
+            let at = digit as usize;
             if t.uses(Tensor::ScaleA) {
-                self.add(
-                    Kind::ScaleA,
-                    digit as usize,
-                    with(unit(1.0), vec![(Role::ScaleA, fill.clone())]),
-                    Padding::Zero,
-                    1,
-                );
+                let fills = with(unit(), vec![(Role::ScaleA, fill.clone())]);
+                self.add_gained(Kind::ScaleA, at, (fills, gain), Padding::Zero, 1);
             }
             if t.uses(Tensor::ScaleB) {
-                self.add(Kind::ScaleB, digit as usize, with(unit(1.0), vec![(Role::ScaleB, fill)]), Padding::Zero, 1);
+                self.add_gained(Kind::ScaleB, at, (with(unit(), vec![(Role::ScaleB, fill)]), gain), Padding::Zero, 1);
             }
         }
         // Only what the kernel takes can be filled.
         if t.uses(Tensor::Alpha) {
-            self.add(Kind::Alpha, 0, with(unit(1.0), vec![(Role::Alpha, constant(4.0))]), Padding::Zero, 1);
+            let fill = if t.alpha_of_group { Fill::RowDigits { base: 100, digit: 0, first: 4 } } else { constant(4.0) };
+            self.add_gained(Kind::Alpha, 0, (with(unit(), vec![(Role::Alpha, fill)]), gain), Padding::Zero, 1);
+        }
+        if t.uses(Tensor::Beta) {
+            let fills =
+                vec![(Role::Beta, constant(4.0)), (Role::Residual, constant(24.0)), (Role::Bias, constant(40.0))];
+            let fills = fills.into_iter().filter(|(role, _)| self.has(*role)).collect();
+            self.add(Kind::Beta, 0, with(unit(), fills), Padding::Zero, 1);
         }
         let order = vec![
             (Role::Alpha, constant(4.0)),
+            (Role::Beta, constant(2.0)),
             (Role::Bias, constant(3.0)),
             (Role::Residual, constant(5.0)),
             (Role::ZeroPoint, constant(0.0)),
@@ -257,16 +348,11 @@ impl<'a> Builder<'a> {
         if t.uses(Tensor::ScaleB) {
             order.push((Role::ScaleB, constant(0.5)));
         }
-        self.add(Kind::Order, 0, with(unit(1.0), order), Padding::Zero, 1);
-        if t.epilogue.contains(&Step::Relu) {
-            let mut fills = if signed(t.a.element) { unit(-2.0) } else { unit(1.0) };
-            if t.uses(Tensor::Bias) {
-                fills.push((Role::Bias, Fill::ColumnDigits { base: 4, digit: 0, first: 1 }));
-            }
-            self.add(Kind::Activation, 0, fills, Padding::Zero, 1);
-        }
+        self.add(Kind::Order, 0, with(unit(), order), Padding::Zero, 1);
+        self.activations(hot);
         if t.has_zero_point() {
-            self.add(Kind::ZeroPoint, 0, with(unit(1.0), vec![(Role::ZeroPoint, constant(4.0))]), Padding::Zero, 1);
+            let fills = with(unit(), vec![(Role::ZeroPoint, constant(4.0))]);
+            self.add_gained(Kind::ZeroPoint, 0, (fills, gain), Padding::Zero, 1);
         }
         self.codes(hot);
         self.accumulator();
@@ -285,7 +371,7 @@ impl<'a> Builder<'a> {
             for (index, varied) in [Role::A, Role::B].into_iter().enumerate() {
                 let of = |role, salt| (role, if role == varied { self.powers(0, 1, salt) } else { constant(1.0) });
                 let mut fills = vec![of(Role::A, 450), of(Role::B, 451)];
-                fills.extend(self.random_epilogue(460, 0));
+                fills.extend(self.random_epilogue(460, 0).0);
                 self.add(Kind::RandomPowers, index, fills, Padding::Zero, 2);
             }
         }
@@ -304,7 +390,7 @@ impl<'a> Builder<'a> {
                     let scales = vec![(Role::ScaleA, fills(414, index == 0)), (Role::ScaleB, fills(415, index == 1))];
                     let (a, b) = (self.integers(&self.target.a, 3, 400), self.integers(&self.target.b, 3, 401));
                     let mut all = vec![(Role::A, a), (Role::B, b)];
-                    all.extend(self.random_epilogue(400, 0));
+                    all.extend(self.random_epilogue(400, 0).0);
                     all.extend(scales.into_iter().filter(|(role, _)| {
                         let side = if *role == Role::ScaleA { &self.target.a } else { &self.target.b };
                         side.scale.is_some()
@@ -320,10 +406,46 @@ impl<'a> Builder<'a> {
         let t = self.target;
         match role {
             Role::Alpha => t.uses(Tensor::Alpha),
+            Role::Beta => t.uses(Tensor::Beta),
             Role::Bias => t.uses(Tensor::Bias),
             Role::Residual => t.uses(Tensor::Residual),
             Role::ZeroPoint => t.has_zero_point(),
             _ => false,
+        }
+    }
+
+    /// Sums below zero, and sums on the curve, whose digits make every argument different.
+    fn activations(&mut self, hot: u64) {
+        let t = self.target;
+        if t.activations().next().is_none() {
+            return;
+        }
+        let curved = t.gain() > 1.0;
+        let (below, lift) = if curved { self.lift(Role::A) } else { (1.0, vec![]) };
+        // An operand without a sign has no sum below zero.
+        let below = if signed(t.a.element) { -2.0 * below } else { 1.0 };
+        let mut fills = vec![(Role::A, one_hot(0, hot, below)), (Role::B, one_hot(0, hot, 1.0))];
+        if curved {
+            // -4 · 64: nothing is left of the curve.
+            fills[1].1 = one_hot(0, hot, whole_numbers(t.b.element).min(4) as f64);
+        }
+        fills.extend(lift);
+        if t.uses(Tensor::Bias) {
+            fills.push((Role::Bias, Fill::ColumnDigits { base: 4, digit: 0, first: 1 }));
+        }
+        self.add(Kind::Activation, 0, fills, Padding::Zero, 1);
+        if !curved {
+            return;
+        }
+        for (index, reach) in [4.0, 8.0].into_iter().enumerate() {
+            let size = whole_numbers(t.b.element).min(64);
+            let step = match t.a.element.significant_bits() {
+                Some(_) => (reach / size as f64).clamp(1.0 / 16.0, 2.0),
+                None => 1.0,
+            };
+            let low = if signed(t.b.element) { -size } else { 0 };
+            let b = Fill::Integers { low, high: size, seed: self.seed(80 + index as u64) };
+            self.add(Kind::Curve, index, vec![(Role::A, one_hot(0, hot, step)), (Role::B, b)], Padding::Zero, 1);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Whether every partial sum of a probe is exact, whatever the order: computed from the values, never assumed.
 
+use crate::model::ElementType;
+
 use super::inputs::Inputs;
 use super::target::{Side, Target};
 use super::values::{Size, lowest_bit};
@@ -51,6 +53,18 @@ pub fn proof(target: &Target, inputs: &Inputs) -> Proof {
     window(&a, &b, target)
 }
 
+/// Bits that additions of splits hold, where they are narrow and may come in any order.
+fn narrow_bits(target: &Target) -> u32 {
+    let splits = &target.splits;
+    let bits = |element: ElementType| element.significant_bits().unwrap_or(31);
+    let narrow = splits.is_narrow() && splits.any_order;
+    if narrow {
+        bits(splits.partial).min(bits(splits.sum)).min(target.accumulator_bits)
+    } else {
+        target.accumulator_bits
+    }
+}
+
 /// The proof for the multiplier alone.
 pub(super) fn window(a: &Size, b: &Size, target: &Target) -> Proof {
     if a.largest == 0.0 || b.largest == 0.0 {
@@ -64,12 +78,20 @@ pub(super) fn window(a: &Size, b: &Size, target: &Target) -> Proof {
         Some(window) => (whole.min(product * window as f64), whole <= 2_f64.powi(24) * step),
         None => (whole, true),
     };
-    let room = 2_f64.powi(target.accumulator_bits as i32) * step;
+    let bits = narrow_bits(target);
+    let room = 2_f64.powi(bits as i32) * step;
     Proof {
         unit,
         bound,
-        bits: target.accumulator_bits,
+        bits,
         largest_k: (room / product).min(1e18) as u64,
-        holds: bound <= room && outer,
+        holds: bound <= room && outer && whole <= largest_part(target),
     }
+}
+
+/// Sums of splits that overflow show nothing.
+fn largest_part(target: &Target) -> f64 {
+    let splits = &target.splits;
+    let f16 = [splits.partial, splits.sum].contains(&ElementType::F16);
+    if splits.count > 1 && f16 { 65_504.0 } else { f64::INFINITY }
 }

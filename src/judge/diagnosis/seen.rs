@@ -3,7 +3,8 @@
 use crate::model::RawLaunch;
 
 use super::format;
-use super::host::Predicted;
+use super::function::Range;
+use super::host::{ANY, Predicted};
 
 /// One launch.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,16 @@ pub struct Seen {
 /// Equal, or both NaN.
 pub fn same(a: f64, b: f64) -> bool {
     a == b || (a.is_nan() && b.is_nan())
+}
+
+/// Whether `x` may be what is predicted.
+pub fn within(x: f64, (low, high): Range) -> bool {
+    same(x, low) || (low <= x && x <= high)
+}
+
+/// Whether two predictions have no value in common.
+pub fn apart(a: Range, b: Range) -> bool {
+    !(same(a.0, b.0) || (a.0 <= b.1 && b.0 <= a.1))
 }
 
 impl Seen {
@@ -57,18 +68,18 @@ impl Seen {
     }
 
     /// Whether it agrees at one address with a prediction (value, writes).
-    pub fn agrees_at(&self, address: usize, (value, writes): (f64, u8)) -> bool {
+    pub fn agrees_at(&self, address: usize, (value, writes): (Range, u8)) -> bool {
+        if writes == ANY {
+            return true;
+        }
         let written = self.written.get(address).copied().unwrap_or(false);
-        written == (writes > 0) && (writes != 1 || same(self.values[address], value))
+        written == (writes > 0) && (writes != 1 || within(self.values[address], value))
     }
 
     /// Addresses at which it disagrees; elements written twice are not compared.
     pub fn disagreements<'s>(&'s self, predicted: &'s Predicted) -> impl Iterator<Item = usize> + 's {
-        let values = predicted.values.iter().zip(&predicted.writes);
-        values
-            .enumerate()
-            .filter(|(address, (value, writes))| !self.agrees_at(*address, (**value, **writes)))
-            .map(|(address, _)| address)
+        (0..predicted.writes.len())
+            .filter(|address| !self.agrees_at(*address, (predicted.range(*address), predicted.writes[*address])))
     }
 
     /// Whether it agrees everywhere, guards included.
@@ -85,6 +96,6 @@ impl Seen {
     /// Whether the written elements are the predicted ones.
     pub fn written_as(&self, predicted: &Predicted) -> bool {
         (self.guard_hits > 0) == predicted.beyond
-            && self.written.iter().zip(&predicted.writes).all(|(w, p)| *w == (*p > 0))
+            && self.written.iter().zip(&predicted.writes).all(|(w, p)| *p == ANY || *w == (*p > 0))
     }
 }

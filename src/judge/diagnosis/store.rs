@@ -46,7 +46,7 @@ impl<'a> Store<'a> {
                     1 => i - tile,
                     _ => i,
                 };
-                if t.b.tiles() > 1 { (r, swap(q, tq)) } else { (swap(r, tr), q) }
+                if t.column_tiles() > 1 { (r, swap(q, tq)) } else { (swap(r, tr), q) }
             }
             Some(StoreFault::Map(map)) => map[r * t.n() + q],
             Some(StoreFault::Pitch(pitch)) => {
@@ -65,7 +65,7 @@ impl<'a> Store<'a> {
             _ => t.out_leading,
         };
         let (rows, columns) = match self.fault {
-            Some(StoreFault::Unmasked) => (t.a.padded(), t.b.padded()),
+            Some(StoreFault::Unmasked) => (t.a.padded(), t.padded_columns()),
             _ => (t.m(), t.n()),
         };
         let mut found = Vec::new();
@@ -98,7 +98,7 @@ impl<'a> Store<'a> {
         let t = self.target;
         match self.fault {
             Some(StoreFault::Leading(leading)) => (t.m() - 1) * leading + t.n() > t.storage(),
-            Some(StoreFault::Unmasked) => (t.a.padded() - 1) * t.out_leading + t.b.padded() > t.storage(),
+            Some(StoreFault::Unmasked) => (t.a.padded() - 1) * t.out_leading + t.padded_columns() > t.storage(),
             Some(StoreFault::Offset(by)) => *by != 0,
             _ => false,
         }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::model::ElementType;
+use crate::model::{ElementType, GatePairs};
 
 use super::format::Rounding;
+use super::function::Function;
 
 /// Block scale factors of an operand: one for `row_block` rows and `k_block` columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +90,10 @@ pub enum Tensor {
     ScaleA,
     /// One a column.
     ScaleB,
-    /// One.
+    /// One, or one a group.
     Alpha,
+    /// One.
+    Beta,
 }
 
 /// One step of the epilogue, with the ways in which it can be wrong.
@@ -105,7 +108,7 @@ pub enum Step {
         /// Clamped instead of wrapped or infinite.
         saturate: bool,
     },
-    /// v += factor · tensor\[index\].
+    /// v += factor · tensor\[index\] · by.
     Add {
         /// What.
         tensor: Tensor,
@@ -113,6 +116,8 @@ pub enum Step {
         index: Index,
         /// 1, unless wrong.
         factor: f64,
+        /// A scalar and its power, for beta · C.
+        by: Option<(Tensor, i32)>,
     },
     /// v *= tensor\[index\]^power.
     Multiply {
@@ -128,8 +133,17 @@ pub enum Step {
         /// 1, unless wrong.
         factor: f64,
     },
-    /// v = max(v, 0).
-    Relu,
+    /// v = f(v).
+    Activate(Function),
+    /// v = f(v), for the gate's column alone.
+    OnGate(Function),
+    /// v = gate(v of the gate's column) · up(v of the other): the steps before act on both.
+    Gate {
+        /// On the gate.
+        gate: Function,
+        /// On the other; the identity, unless wrong.
+        up: Function,
+    },
 }
 
 /// How products are summed.
@@ -144,6 +158,42 @@ pub enum Sum {
     Cut(u32),
     /// Wraps at so many bits.
     Wrap(u32),
+}
+
+/// A reduction in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Splits {
+    /// How many.
+    pub count: usize,
+    /// k of each but the last.
+    pub length: usize,
+    /// What a part is rounded to before it is added.
+    pub partial: ElementType,
+    /// What each addition is rounded to.
+    pub sum: ElementType,
+    /// Whether each part is added into the output, through factors and roundings of its own.
+    pub into_output: bool,
+    /// Whether the order may change.
+    pub any_order: bool,
+}
+
+impl Splits {
+    /// None: one sum over all of `k`.
+    pub fn none(k: usize) -> Self {
+        let f32 = ElementType::F32;
+        Splits { count: 1, length: k.max(1), partial: f32, sum: f32, into_output: false, any_order: false }
+    }
+
+    /// `count` parts of whole tiles, added in f32 through a workspace.
+    pub fn even(count: usize, k: usize, tile_k: usize) -> Self {
+        Splits { count, length: k.div_ceil(tile_k).div_ceil(count.max(1)) * tile_k, ..Splits::none(k) }
+    }
+
+    /// Whether something narrower than f32 is between the sums and their sum.
+    pub fn is_narrow(&self) -> bool {
+        let wide = |element| matches!(element, ElementType::F32 | ElementType::S32);
+        self.count > 1 && !(wide(self.partial) && wide(self.sum))
+    }
 }
 
 /// What a correct kernel does.
@@ -166,7 +216,13 @@ pub struct Target {
     /// Stages of the pipeline; 0 if unknown.
     pub stages: usize,
     /// Splits of k.
-    pub splits: usize,
+    pub splits: Splits,
+    /// Rows that multiply with rows of b of their own: first row and rows of each group.
+    pub groups: Option<Arc<Vec<(usize, usize)>>>,
+    /// Whether each group has an alpha of its own.
+    pub alpha_of_group: bool,
+    /// The two columns of sums behind a column of the output, for a gated activation.
+    pub gate: Option<GatePairs>,
     /// Significant bits of the accumulator: 24, 14 or 31.
     pub accumulator_bits: u32,
     /// k after which a narrow accumulator is added to an f32 one.
@@ -175,6 +231,8 @@ pub struct Target {
     pub epilogue: Vec<Step>,
     /// Whether the result is added to what the output holds.
     pub accumulate: bool,
+    /// Whether the output is zero before the launch, since its parts are added into it.
+    pub zeroed: bool,
     /// Whether the caller promises zero between and beyond the logical elements.
     pub padding_zero: bool,
     /// Types of the epilogue's tensors; f32 where not named.
@@ -189,7 +247,59 @@ impl Target {
 
     /// Columns of the output.
     pub fn n(&self) -> usize {
-        self.b.rows
+        self.wide() / if self.gate.is_some() { 2 } else { 1 }
+    }
+
+    /// Columns of sums: rows of b that one row of a meets.
+    pub fn wide(&self) -> usize {
+        self.b.rows / self.groups.as_ref().map_or(1, |groups| groups.len().max(1))
+    }
+
+    /// Tiles along the columns of the output.
+    pub fn column_tiles(&self) -> usize {
+        self.n().div_ceil(self.b.tile)
+    }
+
+    /// Columns with the overhang of the last tile.
+    pub fn padded_columns(&self) -> usize {
+        self.column_tiles() * self.b.tile
+    }
+
+    /// The group of a row; none for a row that no group has.
+    pub fn group(&self, row: usize) -> Option<usize> {
+        match &self.groups {
+            None => Some(0),
+            Some(groups) => groups.iter().position(|(first, rows)| row >= *first && row < first + rows),
+        }
+    }
+
+    /// Row of a (or of b) counted from the first row of its group, or half of a gate: where the tiles begin.
+    pub fn local_row(&self, is_a: bool, row: usize) -> usize {
+        match (is_a, &self.groups) {
+            (true, None) => row,
+            (true, Some(groups)) => self.group(row).map_or(row, |group| row - groups[group].0),
+            (false, _) if self.gate == Some(GatePairs::Halves) => row % self.n().max(1),
+            (false, None) => row,
+            (false, Some(_)) => row % self.wide().max(1),
+        }
+    }
+
+    /// Whether every row meets every row of b and makes one column of each, so that addresses can be read out of the output.
+    pub fn is_plain(&self) -> bool {
+        self.groups.is_none() && self.gate.is_none()
+    }
+
+    /// The activations of the epilogue, gated ones too.
+    pub fn activations(&self) -> impl Iterator<Item = Function> + '_ {
+        self.epilogue.iter().filter_map(|step| match step {
+            Step::Activate(function) | Step::Gate { gate: function, .. } => Some(*function),
+            _ => None,
+        })
+    }
+
+    /// What sums of exact probes are multiples of: large enough that every activation is exact there.
+    pub fn gain(&self) -> f64 {
+        if self.activations().any(Function::is_curved) { 32.0 } else { 1.0 }
     }
 
     /// Blocks of k, the partial one included.
@@ -210,7 +320,8 @@ impl Target {
     /// Whether the epilogue uses a tensor.
     pub fn uses(&self, wanted: Tensor) -> bool {
         self.epilogue.iter().any(|step| match step {
-            Step::Add { tensor, .. } | Step::Multiply { tensor, .. } => *tensor == wanted,
+            Step::Add { tensor, by, .. } => *tensor == wanted || by.is_some_and(|by| by.0 == wanted),
+            Step::Multiply { tensor, .. } => *tensor == wanted,
             _ => false,
         })
     }

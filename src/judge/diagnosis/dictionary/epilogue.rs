@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::model::{ElementType, Stage};
+use crate::model::{ElementType, GatePairs, Stage};
 
 use super::super::format::Rounding;
+use super::super::function::Function;
 use super::super::kind::Kind;
 use super::super::knobs::Knobs;
 use super::super::target::{Index, Step, Tensor};
@@ -13,6 +14,19 @@ use super::Dictionary;
 const SCALARS: &[Kind] = &[Kind::Alpha, Kind::Order, Kind::ScaleA, Kind::ScaleB];
 const ADDED: &[Kind] =
     &[Kind::Bias, Kind::Residual, Kind::Order, Kind::Activation, Kind::ScaleA, Kind::ScaleB, Kind::Random];
+const SCALED: &[Kind] = &[Kind::Beta, Kind::Order, Kind::Residual, Kind::Bias, Kind::Random];
+const CURVED: &[Kind] = &[
+    Kind::Activation,
+    Kind::Curve,
+    Kind::Bias,
+    Kind::Residual,
+    Kind::Order,
+    Kind::Ones,
+    Kind::CoverA,
+    Kind::CoverB,
+    Kind::Random,
+    Kind::RandomLarge,
+];
 const ZERO_POINT: &[Kind] = &[Kind::ZeroPoint];
 const ROUNDED: &[Kind] = &[
     Kind::Round,
@@ -48,7 +62,7 @@ impl Dictionary<'_> {
     pub(super) fn epilogue(&mut self) {
         for (at, step) in self.target.epilogue.iter().enumerate() {
             match step {
-                Step::Add { tensor, .. } => self.added(at, *tensor),
+                Step::Add { tensor, by, .. } => self.added(at, *tensor, *by),
                 Step::Multiply { tensor, .. } => self.multiplied(at, *tensor),
                 Step::ZeroPoint { .. } => {
                     for (class, factor, cause) in [
@@ -59,24 +73,98 @@ impl Dictionary<'_> {
                         self.set(class, cause, ZERO_POINT, at, Step::ZeroPoint { factor });
                     }
                 }
-                Step::Relu => {
-                    self.edit("ACT_MISSING", "the activation is not applied", ADDED, |steps| {
-                        steps.remove(at);
-                    });
-                    for before in 0..at {
-                        self.edit("ACT_ORDER", "the activation comes too early", ADDED, |steps| {
-                            let step = steps.remove(at);
-                            steps.insert(before, step);
-                        });
-                    }
-                }
+                Step::Activate(function) => self.activated(at, *function),
+                Step::Gate { .. } => self.gated(at),
+                Step::OnGate(_) => {}
                 Step::Round { to, .. } => self.rounded(at, *to),
             }
         }
         self.swapped();
     }
 
-    fn added(&mut self, at: usize, tensor: Tensor) {
+    fn moved(&mut self, at: usize) {
+        let last = self.target.epilogue.len() - 1;
+        for to in (0..last).filter(|to| *to != at) {
+            let cause = if to < at { "the activation comes too early" } else { "the activation comes too late" };
+            self.edit("ACT_ORDER", format!("{cause}: as step {to} instead of {at}"), CURVED, |steps| {
+                let step = steps.remove(at);
+                steps.insert(to, step);
+            });
+        }
+    }
+
+    fn activated(&mut self, at: usize, function: Function) {
+        self.edit("ACT_MISSING", "the activation is not applied", CURVED, |steps| {
+            steps.remove(at);
+        });
+        self.moved(at);
+        if function.is_curved() {
+            self.edit("ACT_TWICE", "the activation is applied twice", CURVED, |steps| {
+                steps.insert(at, Step::Activate(function));
+            });
+        }
+        for other in Function::ACTIVATIONS.into_iter().filter(|other| *other != function) {
+            let cause = format!("the activation is {} instead of {}", other.name(), function.name());
+            self.set("ACT_KIND", cause, CURVED, at, Step::Activate(other));
+        }
+    }
+
+    fn gated(&mut self, at: usize) {
+        use Function::{GeluSigmoid, GeluTanh, Identity, One, Relu, Sigmoid, Silu};
+        self.moved(at);
+        for to in 0..at {
+            let cause = format!("the gate's activation comes too early: as step {to} instead of {at}");
+            self.edit("ACT_ORDER", cause, CURVED, |steps| {
+                steps[at] = Step::Gate { gate: Identity, up: Identity };
+                steps.insert(to, Step::OnGate(Silu));
+            });
+        }
+        let mut set = |class, cause: String, gate, up| self.set(class, cause, CURVED, at, Step::Gate { gate, up });
+        set("ACT_MISSING", "the gate is multiplied without its activation".to_owned(), Identity, Identity);
+        for other in [Function::Gelu, GeluTanh, GeluSigmoid, Relu, Sigmoid] {
+            set("ACT_KIND", format!("the gate's activation is {} instead of silu", other.name()), other, Identity);
+        }
+        set("GATE_ACT_BOTH", "gate and up both go through the activation".to_owned(), Silu, Silu);
+        set("GATE_UP_MISSING", "silu(gate) is not multiplied by up".to_owned(), Silu, One);
+        set("GATE_MISSING", "up is not multiplied by silu(gate)".to_owned(), One, Identity);
+        let knobs = Knobs { gate_swapped: true, ..Knobs::default() };
+        self.add("GATE_UP_SWAPPED", Stage::Epilogue, "gate and up are exchanged", knobs, CURVED);
+        let pairs = match self.target.gate {
+            Some(GatePairs::Halves) => GatePairs::Interleaved,
+            _ => GatePairs::Halves,
+        };
+        let what = if pairs == GatePairs::Halves { "columns c and c + n" } else { "columns 2 c and 2 c + 1" };
+        let knobs = Knobs { gate_pairs: Some(pairs), ..Knobs::default() };
+        self.add("GATE_PAIRS_WRONG", Stage::Epilogue, format!("gate and up are taken from {what}"), knobs, CURVED);
+    }
+
+    /// beta · C: the scalar left out, applied to something else, or exchanged with alpha.
+    fn beta(&mut self, at: usize, tensor: Tensor) {
+        let add = |by| Step::Add { tensor, index: Index::Own, factor: 1.0, by };
+        let multiply = Step::Multiply { tensor: Tensor::Beta, index: Index::Own, power: 1 };
+        self.set("BETA_IGNORED", "C is added without beta", SCALED, at, add(None));
+        self.set("BETA_TWICE", "beta is applied twice", SCALED, at, add(Some((Tensor::Beta, 2))));
+        self.edit("BETA_ON_SUM", "beta multiplies the sum instead of C", SCALED, |steps| {
+            steps[at] = add(None);
+            steps.insert(at, multiply.clone());
+        });
+        self.edit("BETA_ON_ALL", "beta multiplies the sum and C", SCALED, |steps| {
+            steps[at] = add(None);
+            steps.insert(at + 1, multiply.clone());
+        });
+        let alpha = self.target.epilogue.iter().position(|s| matches!(s, Step::Multiply { tensor: Tensor::Alpha, .. }));
+        if let Some(alpha) = alpha {
+            self.edit("ALPHA_BETA_SWAPPED", "alpha and beta are exchanged", SCALED, |steps| {
+                steps[alpha] = multiply.clone();
+                steps[at] = add(Some((Tensor::Alpha, 1)));
+            });
+            self.edit("BETA_IGNORED", "C is multiplied by alpha instead of beta", SCALED, |steps| {
+                steps[at] = add(Some((Tensor::Alpha, 1)));
+            });
+        }
+    }
+
+    fn added(&mut self, at: usize, tensor: Tensor, by: Option<(Tensor, i32)>) {
         let (missing, multiple, axis, tile, index, early) = if tensor == Tensor::Bias {
             ("BIAS_MISSING", "BIAS_MULTIPLE", "BIAS_WRONG_AXIS", "BIAS_TILE_LOCAL", "BIAS_INDEX", "BIAS_BEFORE_SCALE")
         } else {
@@ -90,11 +178,14 @@ impl Dictionary<'_> {
             )
         };
         let name = if tensor == Tensor::Bias { "bias" } else { "residual" };
-        let step = |index, factor| Step::Add { tensor, index, factor };
+        let step = |index, factor| Step::Add { tensor, index, factor, by };
+        if by.is_some_and(|by| by.0 == Tensor::Beta) {
+            self.beta(at, tensor);
+        }
         self.set(missing, format!("{name} is not added"), ADDED, at, step(Index::Own, 0.0));
         let mut factors = vec![2.0, 3.0, -1.0];
-        if self.target.splits > 3 {
-            factors.push(self.target.splits as f64);
+        if self.target.splits.count > 3 {
+            factors.push(self.target.splits.count as f64);
         }
         for factor in factors {
             self.set(multiple, format!("{name} is added {factor} times"), ADDED, at, step(Index::Own, factor));
@@ -130,6 +221,13 @@ impl Dictionary<'_> {
         self.set(inverted, format!("{name} is divided by"), SCALARS, at, step(Index::Own, -1));
         if tensor == Tensor::Alpha {
             self.set("ALPHA_MULTIPLE", "alpha is applied three times", SCALARS, at, step(Index::Own, 3));
+            if self.target.alpha_of_group {
+                for by in [-1, 1] {
+                    let cause = format!("the group's index into alpha is off by {by}");
+                    self.set("ALPHA_INDEX", cause, SCALARS, at, step(Index::Shift(by), 1));
+                }
+                self.set("ALPHA_INDEX", "every group takes the first alpha", SCALARS, at, step(Index::TileLocal, 1));
+            }
             return;
         }
         let (axis, off, tile) = if tensor == Tensor::ScaleA {

@@ -52,7 +52,7 @@ impl Dictionary<'_> {
                     );
                 }
             }
-            if side.tiles() > 1 || (if is_a { t.b.tiles() } else { t.a.tiles() }) > 1 {
+            if t.is_plain() && (side.tiles() > 1 || (if is_a { t.b.tiles() } else { t.a.tiles() }) > 1) {
                 let cause = "the tile coordinate of the other axis is taken";
                 self.one_side("TILE_COORD_WRONG", is_a, cause, SideKnobs { tile_swap: true, ..SideKnobs::default() });
             }
@@ -65,7 +65,9 @@ impl Dictionary<'_> {
                 );
             }
         }
-        self.exchanged();
+        if t.is_plain() {
+            self.exchanged();
+        }
         self.stale();
         self.decode();
         if !t.k.is_multiple_of(t.tile_k) {
@@ -130,7 +132,7 @@ impl Dictionary<'_> {
         let blocks = t.k_blocks();
         let stages = if t.stages > 0 { t.stages..=t.stages } else { 2..=8 };
         for count in stages {
-            if blocks <= count || t.splits > 1 {
+            if blocks <= count || t.splits.count > 1 {
                 continue;
             }
             for stage in 0..count.min(blocks - count) {

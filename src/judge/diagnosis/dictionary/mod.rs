@@ -1,6 +1,7 @@
 //! The fault dictionary: every class that the host model can predict, as settings of its knobs.
 
 mod epilogue;
+mod group;
 mod load;
 mod multiply;
 mod scale;
@@ -72,6 +73,7 @@ impl<'a> Dictionary<'a> {
         dictionary.scale();
         dictionary.epilogue();
         dictionary.store();
+        dictionary.groups();
         dictionary.list
     }
 

@@ -6,10 +6,11 @@ use crate::model::{ElementType, Stage};
 
 use super::super::kind::Kind;
 use super::super::knobs::{Carry, Knobs};
-use super::super::target::Sum;
+use super::super::target::{Sum, Tensor};
 use super::{Dictionary, OPERAND};
 
 const COUNT: &[Kind] = &[Kind::CoverA, Kind::CoverB, Kind::Ones, Kind::Random, Kind::Alpha, Kind::RandomScales];
+const ADDED: &[Kind] = &[Kind::Bias, Kind::Residual, Kind::Order, Kind::Random];
 const WIDTH: &[Kind] =
     &[Kind::Accumulator, Kind::Ones, Kind::RandomLarge, Kind::Random, Kind::CoverA, Kind::CoverB, Kind::RandomScales];
 
@@ -25,22 +26,14 @@ impl Dictionary<'_> {
             Some(list) => list.clone(),
             None => (0..blocks).collect(),
         };
-        let per = blocks.div_ceil(t.splits);
-        if t.splits > 1 {
-            for split in 0..t.splits {
-                let own: Vec<usize> = (split * per..((split + 1) * per).min(blocks)).collect();
-                if !own.is_empty() && own.len() < blocks {
-                    let cause = format!("only split {split} of {} is in the sum", t.splits);
-                    self.slots("SPLITK_REDUCTION_MISSING", cause, self.blocks(own));
-                }
-            }
-        }
+        let per = (t.splits.length / t.tile_k).max(1);
+        self.splits();
         for &b in &candidates {
             if blocks > 1 {
                 let cause = format!("k from {} to {} is not summed", b * t.tile_k, ((b + 1) * t.tile_k).min(t.k));
                 self.slots("K_BLOCK_MISSING", cause, self.blocks((0..blocks).filter(|i| *i != b)));
             }
-            let boundary = t.splits > 1 && b > 0 && (b + 1) % per == 0;
+            let boundary = t.splits.count > 1 && b > 0 && (b + 1) % per == 0;
             let cause = format!(
                 "k from {} to {} is summed twice{}",
                 b * t.tile_k,
@@ -53,7 +46,7 @@ impl Dictionary<'_> {
             let all = (0..n).flat_map(|_| 0..blocks);
             self.slots("K_LOOP_REPEAT", format!("the whole sum is taken {n} times"), self.blocks(all));
         }
-        if blocks > 2 && t.splits == 1 {
+        if blocks > 2 && t.splits.count == 1 {
             let cause = format!("only the last block, k from {}, is in the sum", (blocks - 1) * t.tile_k);
             self.slots("ACC_FLAG_RESET", cause, self.blocks([blocks - 1]));
         }
@@ -94,9 +87,67 @@ impl Dictionary<'_> {
         self.accumulator();
     }
 
+    /// Parts of a split sum that are lost, counted twice, or added in another type.
+    fn splits(&mut self) {
+        let splits = self.target.splits;
+        if splits.count < 2 {
+            return;
+        }
+        // A split may have nothing to do.
+        let count = splits.count.min(self.target.k.div_ceil(splits.length));
+        let mut times = |class, cause: String, times: Vec<usize>| {
+            let knobs = Knobs { split_times: Some(Arc::new(times)), ..Knobs::default() };
+            self.add(class, Stage::MmaAccumulate, cause, knobs, COUNT);
+        };
+        for s in (0..count).filter(|_| count > 1) {
+            let all =
+                |own: usize, others: usize| (0..splits.count).map(|i| if i == s { own } else { others }).collect();
+            // Of two, one missing is the other alone.
+            if count > 2 {
+                times("SPLITK_PART_MISSING", format!("split {s} of {count} is not in the sum"), all(0, 1));
+            }
+            times("SPLITK_REDUCTION_MISSING", format!("only split {s} of {count} is in the sum"), all(1, 0));
+            times("SPLITK_PART_DOUBLE", format!("split {s} of {count} is added twice"), all(2, 1));
+        }
+        let (k, length, tile) = (self.target.k, splits.length, self.target.tile_k);
+        if count > 1 && length.is_multiple_of(tile) {
+            let part = |s: usize| {
+                let first = (s * length).saturating_sub(if s > 0 { tile } else { 0 });
+                let end = if s + 1 >= count { k.next_multiple_of(tile) } else { (s + 1) * length };
+                (first as u32..if s < count { end } else { first } as u32).map(|k| (k, k)).collect::<Vec<_>>()
+            };
+            let parts = (0..splits.count).map(|s| if s < count { part(s) } else { vec![] }).collect();
+            let knobs = Knobs { split_slots: Some(Arc::new(parts)), ..Knobs::default() };
+            let cause = format!("neighbouring splits overlap by a block of {tile} k, which both add");
+            self.add("K_BLOCK_DOUBLE", Stage::MmaAccumulate, cause, knobs, COUNT);
+        }
+        if splits.into_output {
+            let knobs = Knobs { adds_each: true, ..Knobs::default() };
+            for (tensor, class) in [(Tensor::Bias, "BIAS_MULTIPLE"), (Tensor::Residual, "RESIDUAL_MULTIPLE")] {
+                if self.target.uses(tensor) {
+                    let cause = "every split adds what the epilogue adds, not the first alone";
+                    self.add(class, Stage::Epilogue, cause, knobs.clone(), ADDED);
+                }
+            }
+        }
+        let own = (splits.partial, splits.sum);
+        let types = [ElementType::F32, ElementType::Bf16, ElementType::F16];
+        for partial in types {
+            for sum in types.into_iter().filter(|sum| *sum == partial || *sum == ElementType::F32) {
+                if (partial, sum) == own || !matches!(own.1, ElementType::F32 | ElementType::Bf16 | ElementType::F16) {
+                    continue;
+                }
+                let cause =
+                    format!("parts are kept in {partial} and added in {sum}, instead of {} and {}", own.0, own.1);
+                let knobs = Knobs { split_types: Some((partial, sum)), ..Knobs::default() };
+                self.add("SPLITK_REDUCTION_TYPE", Stage::MmaAccumulate, cause, knobs, WIDTH);
+            }
+        }
+    }
+
     fn accumulator(&mut self) {
         let t = self.target;
-        if t.a.tiles() * t.b.tiles() > 1 {
+        if t.groups.is_none() && t.a.tiles() * t.column_tiles() > 1 {
             for (carry, order) in [(Carry::RowsFirst, "m"), (Carry::ColumnsFirst, "n")] {
                 let knobs = Knobs { carry: Some(carry), ..Knobs::default() };
                 let cause = format!("the accumulator is not cleared between tiles, {order} fastest");

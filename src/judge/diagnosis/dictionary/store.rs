@@ -16,24 +16,16 @@ impl Dictionary<'_> {
 
     pub(super) fn store(&mut self) {
         let t = self.target;
-        let (rows, columns) = (t.a.tiles(), t.b.tiles());
+        let (rows, columns) = (t.a.tiles(), t.column_tiles());
+        self.edges();
+        if t.groups.is_some() {
+            return;
+        }
         if rows * columns > 1 && rows * columns <= 4096 {
             for tile in (0..rows).flat_map(|r| (0..columns).map(move |q| (r, q))) {
                 let cause =
                     format!("the tile at rows {} and columns {} is not written", tile.0 * t.a.tile, tile.1 * t.b.tile);
                 self.store_fault("TILE_UNWRITTEN", cause, StoreFault::Unwritten { tile }, WRITTEN);
-            }
-        }
-        for unit in [8, 4, 16, 32, 64] {
-            let limit = t.n() / unit * unit;
-            if limit < t.n() && limit > 0 {
-                let cause = format!("columns from {limit} on are not written: n was rounded down to {unit}");
-                self.store_fault("N_TAIL_UNWRITTEN", cause, StoreFault::ColumnsFrom(limit), WRITTEN);
-            }
-            let limit = t.m() / unit * unit;
-            if limit < t.m() && limit > 0 {
-                let cause = format!("rows from {limit} on are not written: m was rounded down to {unit}");
-                self.store_fault("M_TAIL_UNWRITTEN", cause, StoreFault::RowsFrom(limit), WRITTEN);
             }
         }
         for (limit, what) in [(t.a.tile - 1, "last row"), (t.a.tile / 2, "upper half of the rows")] {
@@ -43,21 +35,6 @@ impl Dictionary<'_> {
         for (limit, what) in [(t.b.tile - 1, "last column"), (t.b.tile / 2, "upper half of the columns")] {
             let cause = format!("the {what} of every tile is not written");
             self.store_fault("TILE_PART_UNWRITTEN", cause, StoreFault::TileColumnsFrom(limit), WRITTEN);
-        }
-        for delta in [-64_i64, -40, -32, -24, -16, -8, -4, -2, -1, 1, 2, 4, 8, 16, 24, 32, 40, 64] {
-            let leading = t.out_leading as i64 + delta;
-            if leading > 0 {
-                let cause = format!("the stride of the output is {leading} elements instead of {}", t.out_leading);
-                self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(leading as usize), WRITTEN);
-            }
-        }
-        if t.out_leading != t.n() && !(t.out_leading as i64 - t.n() as i64).unsigned_abs().is_power_of_two() {
-            let cause = format!("the stride of the output is n = {} instead of {}", t.n(), t.out_leading);
-            self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(t.n()), WRITTEN);
-        }
-        for by in [-8, -4, -2, -1, 1, 2, 4, 8] {
-            let cause = format!("the base of the output is off by {by} elements");
-            self.store_fault("OUT_BASE_WRONG", cause, StoreFault::Offset(by), WRITTEN);
         }
         for more in [1, 2, 4, 8, 16, 32].into_iter().filter(|more| 2 * more <= t.b.tile) {
             let (pitch, width) = (t.b.tile + more, t.b.tile);
@@ -97,6 +74,38 @@ impl Dictionary<'_> {
         if !t.m().is_multiple_of(t.a.tile) || !t.n().is_multiple_of(t.b.tile) {
             let cause = "the overhang of the last tiles is written too".to_owned();
             self.store_fault("OOB_TILE_WRITE", cause, StoreFault::Unmasked, WRITTEN);
+        }
+    }
+
+    /// Ends, stride and base of the output.
+    fn edges(&mut self) {
+        let t = self.target;
+        for unit in [8, 4, 16, 32, 64] {
+            let limit = t.n() / unit * unit;
+            if limit < t.n() && limit > 0 {
+                let cause = format!("columns from {limit} on are not written: n was rounded down to {unit}");
+                self.store_fault("N_TAIL_UNWRITTEN", cause, StoreFault::ColumnsFrom(limit), WRITTEN);
+            }
+            let limit = t.m() / unit * unit;
+            if t.groups.is_none() && limit < t.m() && limit > 0 {
+                let cause = format!("rows from {limit} on are not written: m was rounded down to {unit}");
+                self.store_fault("M_TAIL_UNWRITTEN", cause, StoreFault::RowsFrom(limit), WRITTEN);
+            }
+        }
+        for delta in [-64_i64, -40, -32, -24, -16, -8, -4, -2, -1, 1, 2, 4, 8, 16, 24, 32, 40, 64] {
+            let leading = t.out_leading as i64 + delta;
+            if leading > 0 {
+                let cause = format!("the stride of the output is {leading} elements instead of {}", t.out_leading);
+                self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(leading as usize), WRITTEN);
+            }
+        }
+        if t.out_leading != t.n() && !(t.out_leading as i64 - t.n() as i64).unsigned_abs().is_power_of_two() {
+            let cause = format!("the stride of the output is n = {} instead of {}", t.n(), t.out_leading);
+            self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(t.n()), WRITTEN);
+        }
+        for by in [-8, -4, -2, -1, 1, 2, 4, 8] {
+            let cause = format!("the base of the output is off by {by} elements");
+            self.store_fault("OUT_BASE_WRONG", cause, StoreFault::Offset(by), WRITTEN);
         }
     }
 }
