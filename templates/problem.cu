@@ -14,6 +14,17 @@
      <@ d.swizzle @>, <@ d.l2_promotion | verbatim @>, <@ d.out_of_bounds @>},
 <$ endfor $>};
 
+<$ endif $><$ if prologues $>// ---- launches before the kernel's, each tried alone -----------------------------------------------------------------
+<$ for p in prologues $>inline void prologue_<@ p.name @>([[maybe_unused]] const Buffers& buffers, const LaunchShape& shape) {
+  <@ p.call @>(&<@ p.entry | verbatim @>, shape<$ for argument in p.arguments $>, <@ argument | verbatim @><$ endfor $>);
+}
+<$ endfor $>
+inline const Prologue prologues[] = {
+<$ for p in prologues $>    {<@ p.name | cpp_string @>, Prepares::<@ p.does @>,
+     {Role::<@ p.role @>, Element::<@ p.element @>, <@ p.rows @>, <@ p.columns @>, <@ p.leading_dimension @>, Major::<@ p.major @>, <@ p.swizzled @>, <@ p.packed @>, false},
+     <@ p.into @>, Role::<@ p.scales @>, <@ p.scales_into @>, <@ p.zeroed @>, {{<@ p.grid | verbatim @>}, {<@ p.block | verbatim @>}, {1, 1, 1}, <@ p.shared_memory @>, 0, 0}, &prologue_<@ p.name @>},
+<$ endfor $>};
+
 <$ endif $>inline const Problem problem = {
     <@ name | cpp_string @>,
     <@ kernel | cpp_string @>,
@@ -27,6 +38,7 @@
     <$ if steps $>epilogue, <@ steps | length @><$ else $>nullptr, 0<$ endif $>,
     <$ if descriptors $>descriptors, <@ descriptors | length @><$ else $>nullptr, 0<$ endif $>,
     {{<@ grid | verbatim @>}, {<@ block | verbatim @>}, {<@ cluster | verbatim @>}, <@ shared_memory @>, <@ workspace @>, <@ workspace_fill @>},
+    <$ if prologues $>prologues, <@ prologues | length @><$ else $>nullptr, 0<$ endif $>,
 };
 
 // ---- one launch --------------------------------------------------------------------------------------------------------

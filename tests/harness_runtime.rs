@@ -107,6 +107,78 @@ fn a_right_kernel_passes_every_rung() {
 }
 
 #[test]
+fn launches_before_the_kernel_are_tried_alone_and_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("linear");
+    let flags = ["-std=c++17", "-O1", "-ffast-math", "-DPROLOGUES=2", "-DBLOCK_SCALES=1", "-DIN_ELEMENT=e4m3"];
+    compile("linear.cpp", &flags, &path);
+    let run = |fault: &str| {
+        let output = Command::new(&path).arg("--json").env("KREPRO_FAULT", fault).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let list: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+        (output.status.code().unwrap(), list)
+    };
+    let named = |list: &[Value], event: &str, status: &str| -> Vec<String> {
+        let of = |e: &&Value| e["event"] == event && e["status"] == status;
+        let name = |e: &Value| format!("{} {}", e["name"].as_str().unwrap(), e["writes"].as_str().unwrap_or_default());
+        let mut names: Vec<String> = list.iter().filter(of).map(name).collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    let (code, list) = run("");
+    assert_eq!(code, 0, "{list:#?}");
+    assert_eq!(named(&list, "prologue", "pass"), ["quantise a", "quantise scale_a", "widen bias"]);
+    assert_eq!(named(&list, "sequence", "pass").len(), 8);
+    assert!(
+        list.iter()
+            .any(|e| e["event"] == "prologue" && e["writes"] == "a" && e["padding_written"] == 0 && e["padding"] == 64)
+    );
+    let own = |list: &[Value], rung: &str, writes: &str| {
+        let of = |e: &&Value| e["event"] == "prologue" && e["rung"] == rung && e["writes"] == writes;
+        list.iter().find(of).unwrap().clone()
+    };
+    for (fault, faulty) in [
+        ("prologue.cut", "widen bias"),
+        ("prologue.swap", "widen bias"),
+        ("prologue.truncate", "widen bias"),
+        ("prologue.guard", "widen bias"),
+        ("prologue.scale", "quantise scale_a"),
+        ("prologue.floor", "quantise a"),
+    ] {
+        let (code, list) = run(fault);
+        assert_eq!((code, named(&list, "prologue", "fail")), (1, vec![faulty.to_owned()]), "{fault}");
+        assert!(rungs(&list, "fail").is_empty(), "{fault}: the kernel gets what it should");
+        let map = list.iter().find(|e| e["event"] == "prologue_map");
+        match fault {
+            "prologue.cut" => {
+                let of = own(&list, "ones", "bias");
+                assert_eq!((&of["unwritten"], &of["columns"]["first"]), (&Value::from(3), &Value::from(21)));
+                assert_eq!(map.unwrap()["unwritten"], 3);
+            }
+            "prologue.swap" => {
+                assert_eq!(own(&list, "ones", "bias")["status"], "pass");
+                let map = map.unwrap();
+                assert_eq!(
+                    (&map["moved"], &map["permutation"], &map["moves"][0]["from_column"]),
+                    (&24.into(), &true.into(), &1.into())
+                );
+            }
+            "prologue.truncate" => assert_eq!(
+                (own(&list, "integers", "bias")["status"].as_str(), &map.unwrap()["right"]),
+                (Some("pass"), &24.into())
+            ),
+            "prologue.floor" => assert_eq!((own(&list, "integers", "a")["status"].as_str(), map), (Some("pass"), None)),
+            _ => {}
+        }
+    }
+    // A faulty kernel leaves them alone.
+    let (code, list) = run("tail");
+    assert_eq!((code, named(&list, "prologue", "fail").len()), (1, 0));
+    assert!(rungs(&list, "fail").contains(&"ones".to_owned()) && !named(&list, "sequence", "fail").is_empty());
+}
+
+#[test]
 fn every_fault_fails_on_the_rungs_that_can_see_it() {
     let all = ["integers.repeat", "ones", "integers", "padding", "one_hot.a", "one_hot.b", "epilogue", "gaussian"];
     let without = |hidden: &[&str]| -> Vec<&str> { all.into_iter().filter(|n| !hidden.contains(n)).collect() };

@@ -218,6 +218,124 @@ fn correct_kernels_of_every_type_pass_every_rung() {
     }
 }
 
+/// `krepro new` on the fp4 layer behind its quantiser and its remaps, with changes of the scaffold.
+fn new_sequence(changes: &[(&str, &str)], folder: &Path) -> (PathBuf, std::process::Output) {
+    fs_err::create_dir_all(folder).unwrap();
+    let mut scaffold = fs_err::read_to_string(sources().join("nvfp4_sequence/scaffold.toml")).unwrap();
+    for (was, with) in changes {
+        assert!(scaffold.contains(was), "{was}");
+        scaffold = scaffold.replace(was, with);
+    }
+    fs_err::write(folder.join("scaffold.toml"), scaffold).unwrap();
+    for file in ["nvfp4_simt/kernel.cuh", "nvfp4_simt/site.cc", "nvfp4_sequence/prologue.cuh"] {
+        let from = sources().join(file);
+        fs_err::copy(&from, folder.join(from.file_name().unwrap())).unwrap();
+    }
+    let made = folder.join("repro");
+    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .arg("new")
+        .args(["--kernel", &format!("{}:nvfp4_linear", folder.join("kernel.cuh").display())])
+        .args(["--site", &format!("{}:emit_nvfp4_linear", folder.join("site.cc").display())])
+        .args(["--scaffold", &folder.join("scaffold.toml").display().to_string()])
+        .args(["--log", &sources().join("jit.log").display().to_string()])
+        .args(["--map", &format!("/srv/engine/kernels={}", folder.display())])
+        .args(["--set", "shape.rows=5", "--set", "shape.columns=128", "--set", "shape.depth=128"])
+        .arg("-o")
+        .arg(&made)
+        .output()
+        .unwrap();
+    (made, ran)
+}
+
+fn said(report: &serde_json::Value, field: &str) -> String {
+    let lines = report[field].as_array().unwrap();
+    lines.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// The story of a remap of scale factors in its three forms, and a quantiser that cuts instead of rounding.
+#[test]
+fn a_sequence_names_its_faulty_launch() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let remap = |which: &str, form: &str| {
+        (
+            format!("remap_scales<{{={which}}}, {{=K / 16}}, quant::Remap::right"),
+            format!("remap_scales<{{={which}}}, {{=K / 16}}, quant::Remap::{form}"),
+        )
+    };
+    let floor = ("quant::Round::nearest".to_owned(), "quant::Round::floor".to_owned());
+    let cases = [vec![remap("M", "cut_padding")], vec![remap("M", "cut")], vec![remap("N", "permuted"), floor]];
+    let numbered: Vec<_> = cases.iter().enumerate().collect();
+    let results = on_two_threads(&numbered, |(index, changes)| {
+        let changes: Vec<(&str, &str)> = changes.iter().map(|(was, with)| (was.as_str(), with.as_str())).collect();
+        let (made, ran) = new_sequence(&changes, &folder.path().join(index.to_string()));
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        run(&made)
+    });
+    let verdict = |index: usize| results[index].1["outcome"]["verdict"].clone();
+    // Only padding stays unwritten: no defect, and told.
+    let (exit, report) = &results[0];
+    assert_eq!(*exit, 0, "{report:#}");
+    assert!(
+        said(report, "notes").contains("prologue `remap_a` writes 0 of the 984 elements of padding of scale_a"),
+        "{report:#}"
+    );
+    let together = report["sequence"]["together"].as_array().unwrap();
+    assert!(together.len() >= 8 && together.iter().all(|rung| rung["status"] == "pass"), "{report:#}");
+    // Real scales stay unwritten.
+    assert_eq!((results[1].0, &verdict(1)["prologues"]), (1, &serde_json::json!(["remap_a"])), "{:#}", results[1].1);
+    assert_eq!(verdict(1)["stages"], serde_json::json!(["prologue"]));
+    assert!(said(&results[1].1, "evidence").contains("are never written"), "{:#}", results[1].1);
+    // A permutation passes where all scales are one, and a cut of the codes where none is between two.
+    let evidence = said(&results[2].1, "evidence");
+    assert_eq!(
+        (results[2].0, &verdict(2)["prologues"]),
+        (1, &serde_json::json!(["quantise", "remap_b"])),
+        "{:#}",
+        results[2].1
+    );
+    assert!(
+        evidence.contains("uniform values of scale_b pass") && evidence.contains("it is a permutation"),
+        "{evidence}"
+    );
+    assert!(evidence.contains("prologue `quantise`, alone, fails on 1 of 8 rungs; on `gaussian`"), "{evidence}");
+    for (_, report) in &results {
+        assert!(report["rungs"].as_array().unwrap().iter().all(|rung| rung["status"] == "pass"), "{report:#}");
+    }
+}
+
+#[test]
+fn what_a_scaffold_does_not_say_of_a_prologue_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let changes = [
+        ("does = \"quantise\"\n", ""),
+        ("threads = \"64\"\n", ""),
+        ("grid = [\"(M * K / 16 + 63) / 64\", \"1\", \"1\"]\n", ""),
+        ("arguments = [\"source\", \"target\", \"scales\"]\n", ""),
+        ("writes = \"scale_b\"", "writes = \"remap_a.source\""),
+    ];
+    let (_, ran) = new_sequence(&changes, folder.path());
+    let text = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(2), "{text}");
+    for asked in [
+        "what does the launch make: `quantise`, which is launched before the kernel?",
+        "how many blocks has `quantise`",
+        "how many threads has a block of `quantise`",
+        "what is passed to `quantise`",
+        "`remap_b` writes `remap_a.source`, which is nothing that it can",
+        "write one of a, b, scale_a, scale_b, alpha",
+    ] {
+        assert!(text.contains(asked), "{asked}: {text}");
+    }
+    // The usual is taken, and marked.
+    let (made, ran) = new_sequence(&[("source = { element = \"ue4m3\" }\n", "")], &folder.path().join("assumed"));
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let record = fs_err::read_to_string(made.join("repro.toml")).unwrap();
+    assert!(record.contains("nothing says the type of its source"), "{record}");
+}
+
 /// Changes that compute the same: kernel, line and operator, with the argument. Found by reading, before they were run.
 const EQUIVALENT: [(usize, usize, &str, &str); 22] = [
     (0, 34, "bound", "row M of the input is read for a row that is not stored"),

@@ -84,6 +84,27 @@ struct LaunchShape {
   unsigned threads() const { return block[0] * block[1] * block[2]; }
 };
 
+class Buffers;
+
+// What a launch before the kernel's makes out of its source.
+enum class Prepares : std::uint32_t {
+  copy,     // the same elements, in the type and the layout of what it writes
+  quantise  // elements divided by the scale of their block, which is its largest magnitude over the largest of the type; and the scales
+};
+
+// A launch before the kernel's. What it writes is an operand of the kernel (number -1), or the source of the prologue of that number.
+struct Prologue {
+  const char* name;
+  Prepares does;
+  Operand source;   // what it reads; its role is that of what it is made into
+  int into;
+  Role scales;      // of quantise, like the next one
+  int scales_into;
+  bool zeroed;      // the caller zeroes what it writes before
+  LaunchShape shape;
+  void (*launch)(const Buffers& buffers, const LaunchShape& shape);
+};
+
 // out[m, n] = epilogue(sum over k of a[m, k] * b[n, k])
 struct Problem {
   const char* name;
@@ -105,6 +126,8 @@ struct Problem {
   const Descriptor* descriptors;
   std::size_t descriptor_count;
   LaunchShape launch;
+  const Prologue* prologues;  // in the order of their launches
+  std::size_t prologue_count;
 };
 
 inline bool is_gate(Does does) { return does == Does::silu_gate_halves || does == Does::silu_gate_interleaved; }

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "ladder.h"
 #include "options.h"
+#include "sequence.h"
 
 namespace krepro {
 
@@ -48,32 +49,64 @@ class Report {
 
   void rung(const RungResult& result) {
     ++counts_[result.status == "pass" ? 0 : result.status == "fail" ? 1 : 2];
-    if (json_) {
-      Object object = event("rung");
-      object.text("name", result.name).text("status", result.status).text("why", result.why);
-      object.count("launches", result.launches).flag("deterministic", result.deterministic);
-      object.raw("metrics", result.metrics.elements == 0 ? "null" : metrics_json(result.metrics));
-      object.raw("failures", failures_json(result.metrics)).number("milliseconds", result.milliseconds);
-      say(object);
+    row(result, "rung", result.name);
+  }
+
+  // The same for all launches of a sequence together.
+  void sequence(const RungResult& result) {
+    if (result.status == "fail") ++wrong_;
+    row(result, "sequence", "+ " + result.name);
+  }
+
+  // A launch before the kernel's, alone.
+  void prologue(const PrologueResult& result) {
+    const bool failed = !result.why.empty();
+    if (failed) ++wrong_;
+    if (!json_) {
+      std::printf("%-16s %-5s %llu/%llu %s%s\n", (result.name + " " + result.rung).c_str(), failed ? "FAIL" : "PASS", number(result.wrong),
+                  number(result.elements), result.writes.c_str(), failed ? (": " + result.why).c_str() : "");
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(result.failure_count, 3); ++i) {
+        const auto& f = result.failures[i];
+        std::printf("  [%llu, %llu] holds 0x%x, not 0x%x\n", number(f.row), number(f.column), static_cast<unsigned>(f.observed),
+                    static_cast<unsigned>(f.expected));
+      }
       return;
     }
-    if (!headed_) std::printf("%-16s %-5s %-18s %-10s %-10s %s\n", "rung", "", "wrong/elements", "relL2", "floor", "max abs");
-    headed_ = true;
-    const Metrics& m = result.metrics;
-    const char* word = result.status == "pass" ? "PASS" : result.status == "fail" ? "FAIL" : "skip";
-    if (m.elements == 0) {
-      std::printf("%-16s %-5s %s\n", result.name.c_str(), word, result.why.c_str());
-    } else {
-      const std::string share = std::to_string(m.wrong) + "/" + std::to_string(m.elements);
-      std::printf("%-16s %-5s %-18s %-10s %-10s %-10s %s\n", result.name.c_str(), word, share.c_str(), figure(m.rel_l2()).c_str(),
-                  figure(m.rel_l2_floor()).c_str(), figure(m.max_abs).c_str(), result.why.c_str());
+    Object object = event("prologue");
+    object.text("name", result.name).text("rung", result.rung).text("writes", result.writes);
+    object.text("status", failed ? "fail" : "pass").text("why", result.why).count("launches", result.launches);
+    object.flag("deterministic", result.deterministic).flag("uniform", result.uniform).count("elements", result.elements);
+    object.count("wrong", result.wrong).count("unwritten", result.unwritten).count("guard_hits", result.guard_hits);
+    object.count("source_hits", result.source_hits).count("padding", result.padding).count("padding_written", result.padding_written);
+    object.raw("rows", lines_json(result.rows)).raw("columns", lines_json(result.columns));
+    std::string list = "[";
+    for (std::uint64_t i = 0; i < result.failure_count; ++i) {
+      const auto& f = result.failures[i];
+      Object one;
+      one.count("row", f.row).count("column", f.column).count("observed", f.observed).count("expected", f.expected);
+      one.number("observed_value", decode(*result.format, f.observed)).number("expected_value", decode(*result.format, f.expected));
+      list += (i == 0 ? "" : ",") + one.str();
     }
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(m.failure_count, 3); ++i) {
-      const Failure& f = m.failures[i];
-      std::printf("  [%llu, %llu] observed %s (0x%x), expected %s%s%s\n", number(f.row), number(f.column),
-                  figure(f.observed).c_str(), static_cast<unsigned>(f.bits), figure(f.expected).c_str(),
-                  m.exact ? "" : " +- ", m.exact ? "" : figure(f.tolerance).c_str());
+    say(object.raw("failures", list + "]"));
+  }
+
+  void map(const PrologueMap& map) const {
+    if (!json_) {
+      std::printf("%s: of %llu elements of %s %llu are in place, %llu moved%s, %llu unwritten, %llu other\n", map.name.c_str(),
+                  number(map.elements), map.writes.c_str(), number(map.right), number(map.moved), map.permutation ? " (a permutation)" : "",
+                  number(map.unwritten), number(map.foreign));
+      return;
     }
+    Object object = event("prologue_map");
+    object.text("name", map.name).text("writes", map.writes).count("elements", map.elements).count("right", map.right);
+    object.count("moved", map.moved).count("unwritten", map.unwritten).count("foreign", map.foreign).flag("permutation", map.permutation);
+    std::string list = "[";
+    for (const PrologueMap::Move& move : map.moves) {
+      Object one;
+      one.count("row", move.row).count("column", move.column).count("from_row", move.from_row).count("from_column", move.from_column);
+      list += (list.size() == 1 ? "" : ",") + one.str();
+    }
+    say(object.raw("moves", list + "]"));
   }
 
   void cuda_error(const std::string& rung, const CudaError& error) const {
@@ -131,10 +164,53 @@ class Report {
     return code;
   }
 
-  std::uint64_t failed() const { return counts_[1]; }
+  std::uint64_t failed() const { return counts_[1] + wrong_; }
   std::uint64_t passed() const { return counts_[0]; }
 
  private:
+  void row(const RungResult& result, const char* kind, const std::string& shown) {
+    if (json_) {
+      Object object = event(kind);
+      object.text("name", result.name).text("status", result.status).text("why", result.why);
+      object.count("launches", result.launches).flag("deterministic", result.deterministic);
+      object.raw("metrics", result.metrics.elements == 0 ? "null" : metrics_json(result.metrics));
+      object.raw("failures", failures_json(result.metrics)).number("milliseconds", result.milliseconds);
+      say(object);
+      return;
+    }
+    if (!headed_) std::printf("%-16s %-5s %-18s %-10s %-10s %s\n", "rung", "", "wrong/elements", "relL2", "floor", "max abs");
+    headed_ = true;
+    const Metrics& m = result.metrics;
+    const char* word = result.status == "pass" ? "PASS" : result.status == "fail" ? "FAIL" : "skip";
+    if (m.elements == 0) {
+      std::printf("%-16s %-5s %s\n", shown.c_str(), word, result.why.c_str());
+    } else {
+      const std::string share = std::to_string(m.wrong) + "/" + std::to_string(m.elements);
+      std::printf("%-16s %-5s %-18s %-10s %-10s %-10s %s\n", shown.c_str(), word, share.c_str(), figure(m.rel_l2()).c_str(),
+                  figure(m.rel_l2_floor()).c_str(), figure(m.max_abs).c_str(), result.why.c_str());
+    }
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(m.failure_count, 3); ++i) {
+      const Failure& f = m.failures[i];
+      std::printf("  [%llu, %llu] observed %s (0x%x), expected %s%s%s\n", number(f.row), number(f.column),
+                  figure(f.observed).c_str(), static_cast<unsigned>(f.bits), figure(f.expected).c_str(),
+                  m.exact ? "" : " +- ", m.exact ? "" : figure(f.tolerance).c_str());
+    }
+  }
+
+  // How many lines, and the first and the last of them.
+  static std::string lines_json(const std::vector<bool>& wrong) {
+    std::uint64_t count = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    for (std::uint64_t i = 0; i < wrong.size(); ++i) {
+      if (!wrong[i]) continue;
+      if (count++ == 0) first = i;
+      last = i;
+    }
+    Object object;
+    return object.count("of", wrong.size()).count("count", count).count("first", first).count("last", last).str();
+  }
+
   static unsigned long long number(std::uint64_t value) { return value; }
   static std::string figure(double value) {
     char text[32];
@@ -151,6 +227,7 @@ class Report {
   bool json_;
   bool headed_ = false;
   std::uint64_t counts_[3] = {0, 0, 0};
+  std::uint64_t wrong_ = 0;  // prologues, and sequences as a whole
 };
 
 }  // namespace krepro

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 
 #include "input_file.h"
 #include "report.h"
@@ -12,7 +13,8 @@ namespace krepro {
 class Run {
  public:
   Run(const Problem& problem, const Options& options)
-      : problem_(problem), options_(options), ladder_(problem), report_(problem, options.json), session_(problem, options) {
+      : problem_(problem), options_(options), ladder_(problem), report_(problem, options.json), session_(problem, options),
+        sequence_(problem, session_) {
     out_ = find_operand(problem, Role::out);
   }
 
@@ -85,6 +87,7 @@ class Run {
     report_.start(open_device(), names);
     now_ = "start";
     descriptors_ok_ = session_.open([this](const std::string& name, const std::string& error) { report_.descriptor(name, error); });
+    sequence_.open();
   }
 
   int ladder() {
@@ -103,16 +106,102 @@ class Run {
       } else if (dead_) {
         result.why = "an earlier CUDA error ended the device context";
       } else if (rung.skip.empty()) {
-        climb(rung, result);
+        prologues_right_ = prologues(rung);
+        now_ = rung.name;
+        if (!dead_) climb(rung, result);
+        if (dead_ && result.status == "skip") result.why = "an earlier CUDA error ended the device context";
       }
       report_.rung(result);
+      if (sequence_.count() != 0 && rung.skip.empty() && descriptors_ok_ && !dead_ && result.status != "skip") together(rung);
     }
+    if (!dead_) maps();
     if (report_.failed() != 0) return report_.end(1);
     if (report_.passed() == 0) {
       report_.error(1, "no rung was run, so nothing was shown");
       return report_.end(1);
     }
     return report_.end(0);
+  }
+
+  // Calls work(), and tells of a CUDA error in it as one of `where`; the answer is its text, or empty.
+  template <class Work>
+  std::string guarded(const std::string& where, const Work& work) {
+    now_ = where;
+    try {
+      work();
+      return "";
+    } catch (const CudaError& error) {
+      if (means_no_device(error.code)) throw NoDevice(error.what());
+      report_.cuda_error(where, error);
+      cudaGetLastError();
+      dead_ = cudaFree(nullptr) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess;
+      return error.what();
+    }
+  }
+
+  // Each launch before the kernel's alone, on the values of the rung.
+  bool prologues(const Rung& rung) {
+    bool right = true;
+    for (std::size_t i = 0; i < sequence_.count() && !dead_; ++i) {
+      std::vector<PrologueResult> results;
+      const std::string failure = guarded(std::string("prologue.") + sequence_.prologue(i).name, [&] {
+        for (const Probe& probe : some(rung)) {
+          sequence_.prepare(probe, rung.exact);
+          sequence_.alone(i, results);
+        }
+      });
+      if (results.empty()) results.resize(1);
+      for (PrologueResult& result : results) {
+        result.rung = rung.name;
+        result.name = sequence_.prologue(i).name;
+        if (!failure.empty()) result.why = failure;
+        if (!result.why.empty()) broken_.insert(i);
+        right = right && result.why.empty();
+        report_.prologue(result);
+      }
+    }
+    return right;
+  }
+
+  // All launches, the kernel's last.
+  void together(const Rung& rung) {
+    RungResult result;
+    result.name = rung.name;
+    const std::string failure = guarded("sequence." + rung.name, [&] {
+      for (const Probe& probe : some(rung)) {
+        sequence_.prepare(probe, rung.exact);
+        std::vector<LaunchResult> launched;
+        for (unsigned i = 0; i < 2; ++i) launched.push_back(sequence_.together(probe, i));
+        const Expected expected = expect(problem_, sequence_.values(!rung.exact && prologues_right_), rung.exact, probe.start);
+        merge_written(format_of(out_->element), *out_, launched[0], launched[1]);
+        for (const LaunchResult& one : launched) {
+          compare(problem_, expected, one.observed, result.metrics);
+          ++result.launches;
+        }
+        for (std::size_t e = 0; e < launched[0].observed.code.size(); ++e) {
+          if (launched[0].observed.written[e] && launched[0].observed.code[e] != launched[1].observed.code[e]) result.deterministic = false;
+        }
+      }
+    });
+    const bool order = !result.metrics.exact && problem_.accumulates;
+    result.why = failure.empty() ? failure_reason(result.metrics, result.deterministic, order) : failure;
+    result.status = result.why.empty() ? "pass" : "fail";
+    report_.sequence(result);
+  }
+
+  // Where the elements come from that a failing prologue leaves.
+  void maps() {
+    for (const std::size_t index : broken_) {
+      if (dead_ || sequence_.prologue(index).does != Prepares::copy) continue;
+      guarded(std::string("prologue.") + sequence_.prologue(index).name, [&] { report_.map(sequence_.map(index)); });
+    }
+  }
+
+  // The first launches of a long rung tell enough of the prologues.
+  static std::vector<Probe> some(const Rung& rung) {
+    std::vector<Probe> probes = rung.probes;
+    if (probes.size() > 4) probes.resize(4);
+    return probes;
   }
 
   void climb(const Rung& rung, RungResult& result) {
@@ -254,6 +343,9 @@ class Run {
   Ladder ladder_;
   Report report_;
   Session session_;
+  Sequence sequence_;
+  std::set<std::size_t> broken_;  // prologues that fail
+  bool prologues_right_ = true;   // on the rung that is run
   const Operand* out_ = nullptr;
   std::vector<unsigned char> production_;
   std::string now_ = "start";

@@ -99,9 +99,7 @@ class Session {
     out.upload();
     workspace_.upload();
     launch(buffers_, problem_.launch);
-    KREPRO_CHECK(cudaEventRecord(done_, nullptr));
-    if (!wait_for_launch(done_, options_.deadline)) throw Hang{};
-    KREPRO_CHECK(cudaDeviceSynchronize());
+    wait();
     out.download();
     LaunchResult result;
     collect(result, before, probe.sentinel);
@@ -121,6 +119,18 @@ class Session {
     result.record.input_hits = result.observed.input_hits;
     return result;
   }
+
+  // Waits for the last launch; throws Hang when it does not end.
+  void wait() {
+    KREPRO_CHECK(cudaEventRecord(done_, nullptr));
+    if (!wait_for_launch(done_, options_.deadline)) throw Hang{};
+    KREPRO_CHECK(cudaDeviceSynchronize());
+  }
+
+  Buffers& buffers() { return buffers_; }
+  DeviceTensor& tensor(Role role) { return tensors_[static_cast<std::size_t>(role)]; }
+  // The inputs on the device are no longer those of `prepare`.
+  void spoil() { spoiled_ = true; }
 
  private:
   // Codes, the written mask, and the bytes between rows that changed.

@@ -23,6 +23,10 @@ impl Wanted {
     /// The kernel that `reproducer` launches, whose wrapper, if it has one, is named `wrapper`; `None` where production's own host code
     /// launches it.
     pub fn of(reproducer: &Reproducer, wrapper: &str) -> Option<Self> {
+        // The host half would have to know the kernels of the launches before, too.
+        if !reproducer.prologue.is_empty() {
+            return None;
+        }
         let wrapper = match reproducer.launch.kind.value {
             LaunchKind::Wrapped => Some(wrapper.to_owned()),
             LaunchKind::Global => None,

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::number::{down, up};
-use crate::model::{Fact, Finding, Findings, Launch, Reproducer, Target, Weight};
+use crate::model::{Fact, Finding, Findings, Reproducer, Target, Weight};
 
 /// Threads of a block, on every architecture.
 const MOST_THREADS: u64 = 1024;
@@ -11,12 +11,31 @@ const MOST_BLOCKS: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 pub(super) fn check(reproducer: &Reproducer, context: &Context<'_>, targets: &[Target], out: &mut Findings) {
+    for one in reproducer.prologue.iter().filter(|one| !one.host) {
+        if one.threads.threads() == 0 || one.threads.threads() > MOST_THREADS {
+            out.push(
+                Finding::new(
+                    "K-S22",
+                    Weight::Refuse,
+                    format!(
+                        "a block of {} threads of prologue `{}`; legal is 1 to {MOST_THREADS}",
+                        one.threads.threads(),
+                        one.name
+                    ),
+                )
+                .of("threads", one.threads.origin())
+                .then("its launch returns error 9 (invalid configuration)")
+                .help(format!("the nearest legal value is {}", one.threads.threads().clamp(32, MOST_THREADS))),
+            );
+        }
+        grid(&one.grid, out);
+    }
     if reproducer.launch.kind.value.decides_its_launch() {
         out.skip("K-S22", "grid and block, which production's host code decides".to_owned());
         return;
     }
     threads(reproducer, out);
-    grid(&reproducer.launch, out);
+    grid(&reproducer.launch.grid, out);
     cluster(reproducer, context, targets, out);
 }
 
@@ -65,8 +84,8 @@ fn threads(reproducer: &Reproducer, out: &mut Findings) {
     }
 }
 
-fn grid(launch: &Launch, out: &mut Findings) {
-    for (axis, (blocks, most)) in launch.grid.iter().zip(MOST_BLOCKS).enumerate() {
+fn grid(grid: &[Fact<u64>; 3], out: &mut Findings) {
+    for (axis, (blocks, most)) in grid.iter().zip(MOST_BLOCKS).enumerate() {
         if blocks.value == 0 || blocks.value > most {
             let help = if blocks.value == 0 {
                 "a size of the problem is 0: production must skip this launch".to_owned()

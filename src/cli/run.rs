@@ -163,6 +163,7 @@ impl Run {
             chosen: self.rung.clone(),
             production_inputs: reproducer.inputs_of_launch().all(|role| given(&inputs, role.name())),
             assumed_launch: reproducer.assumed_launch(),
+            assumed_prologue: reproducer.assumed_prologue(),
         };
         let judged = judge::ladder(&reproducer.contract, &found, &lines.events, self.claim, &context);
         let answer = judged.map_err(|reason| Failure {

@@ -88,6 +88,7 @@ impl<'s> Runner<'s> {
             type_descriptors: differing(reproducer),
             exit: code,
             assumed_launch: reproducer.assumed_launch(),
+            assumed_prologue: reproducer.assumed_prologue(),
             ..Context::default()
         };
         let lines = json_lines(&ran.events);

@@ -61,6 +61,22 @@ pub(super) fn check(events: &[Event], context: &Context) -> Result<(), NoAnswer>
                     return Err(NoAnswer::Disagreement(text));
                 }
             }
+            Event::Sequence(rung) => {
+                failed |= rung.failed();
+                if let Some(text) = contradiction(rung) {
+                    return Err(NoAnswer::Disagreement(text));
+                }
+            }
+            Event::Prologue(result) => {
+                failed |= result.failed();
+                let hits = result.wrong + result.guard_hits + result.source_hits;
+                if !result.failed() && (hits > 0 || !result.deterministic) {
+                    return Err(NoAnswer::Disagreement(format!(
+                        "the executable passed prologue `{}` on `{}` with {hits} wrong elements and bytes",
+                        result.name, result.rung
+                    )));
+                }
+            }
             Event::CudaError { .. } => failed = true,
             Event::Hang { .. } => hang = true,
             Event::End { exit, .. } => {
@@ -71,7 +87,11 @@ pub(super) fn check(events: &[Event], context: &Context) -> Result<(), NoAnswer>
                     )));
                 }
             }
-            Event::Error { .. } | Event::Start(_) | Event::Descriptor { .. } | Event::Observed { .. } => {}
+            Event::Error { .. }
+            | Event::Start(_)
+            | Event::Descriptor { .. }
+            | Event::Observed { .. }
+            | Event::PrologueMap(_) => {}
         }
     }
     let expected = if hang { 4 } else { i32::from(failed) };

@@ -33,6 +33,8 @@ pub struct Context {
     pub production_inputs: bool,
     /// Launch facts behind which stands no more than an assumption, with the reason.
     pub assumed_launch: Vec<(String, String)>,
+    /// The same of launches before the kernel: the launch, the field, the reason.
+    pub assumed_prologue: Vec<(String, String, String)>,
 }
 
 impl Default for Context {
@@ -45,6 +47,7 @@ impl Default for Context {
             chosen: vec![],
             production_inputs: false,
             assumed_launch: vec![],
+            assumed_prologue: vec![],
         }
     }
 }

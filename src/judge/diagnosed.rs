@@ -107,6 +107,7 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
             let named = matches!(by, Sureness::Class | Sureness::Classes);
             let verdict = Verdict {
                 stages: stages.clone(),
+                prologues: vec![],
                 classes: if named { classes.clone() } else { vec![] },
                 cause,
                 held_out: evidence.held_out(),
@@ -126,8 +127,13 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
                 );
             }
             let confounds = assumptions(contract, classes);
+            let before = matches!(&answer.outcome, Outcome::Reproduced { verdict: Some(verdict) } if !verdict.prologues.is_empty());
             if confounds.is_empty() {
                 wrong(&mut answer, contract, Some(verdict))
+            } else if before {
+                answer
+                    .notes
+                    .extend(confounds.into_iter().map(|confound| format!("of the kernel alone: {}", confound.text)));
             } else {
                 answer.outcome = Outcome::Draft { confounds }
             }
@@ -141,7 +147,7 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
 /// Wrong, as the probes show: a verdict for an answer that is reproduced, and reproduced where the ladder saw nothing.
 fn wrong(answer: &mut Answer, contract: &Contract, verdict: Option<Verdict>) {
     match &mut answer.outcome {
-        Outcome::Reproduced { verdict: place } => *place = verdict,
+        Outcome::Reproduced { verdict: place } => *place = with(place.take(), verdict),
         Outcome::NotReproduced | Outcome::Refuted { .. } => {
             let assumed = contract.assumed();
             answer.outcome = if assumed.is_empty() {
@@ -161,6 +167,20 @@ fn wrong(answer: &mut Answer, contract: &Contract, verdict: Option<Verdict>) {
             }
         }
         Outcome::Hang { .. } => {}
+    }
+}
+
+/// The kernel's verdict beside that of the launches before it.
+fn with(before: Option<Verdict>, kernel: Option<Verdict>) -> Option<Verdict> {
+    match (before.filter(|before| !before.prologues.is_empty()), kernel) {
+        (None, kernel) => kernel,
+        (before, None) => before,
+        (Some(before), Some(kernel)) => Some(Verdict {
+            stages: before.stages.into_iter().chain(kernel.stages).collect(),
+            prologues: before.prologues,
+            cause: format!("{}: {}", before.cause, kernel.cause),
+            ..kernel
+        }),
     }
 }
 

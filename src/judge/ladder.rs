@@ -9,7 +9,7 @@ use super::claim::{Against, against, readings};
 use super::next_step::next_step;
 use super::scope::scope;
 use super::shown::{Shown, shown};
-use super::{Backend, Context, NoAnswer, agreement, assumption};
+use super::{Backend, Context, NoAnswer, agreement, assumption, sequence};
 
 /// What is gathered on the way to an answer.
 struct Case<'a> {
@@ -69,7 +69,11 @@ pub fn ladder(
         }
     }
     let ended = events.iter().any(|event| matches!(event, Event::End { .. }));
+    let before = sequence::before(events, context);
     let (outcome, evidence) = case.outcome(events, ended);
+    case.notes.extend(before.notes.iter().cloned());
+    let outcome = before.answer(outcome, &case.rungs, contract, &mut case.notes);
+    let evidence = before.sentences.iter().cloned().chain(before.beyond(&case.rungs)).chain(evidence).collect();
     let outcome = fallback(outcome, context);
     let real = case.rungs.iter().any(|r| r.family() == "real" && r.status != RungStatus::Skip);
     Ok(Answer {
@@ -80,6 +84,7 @@ pub fn ladder(
         notes: case.notes,
         hints: case.shown.stages,
         rungs: case.rungs,
+        sequence: before.sequence,
         structure: None,
         details: crate::model::Details::default(),
         observed: case.observed,

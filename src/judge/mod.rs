@@ -12,6 +12,7 @@ mod next_step;
 pub mod oracle;
 pub mod peers;
 mod scope;
+mod sequence;
 mod shown;
 pub mod spread;
 mod structure;

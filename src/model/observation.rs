@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ElementType, Number};
+use super::{ElementType, Number, PrologueMap, PrologueResult};
 
 /// How a rung ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +148,12 @@ pub enum Event {
     Start(Start),
     /// A rung ended or was skipped.
     Rung(RungResult),
+    /// What a launch before the kernel left, alone.
+    Prologue(PrologueResult),
+    /// Where its elements come from.
+    PrologueMap(PrologueMap),
+    /// All launches of a sequence together, on the values of a rung.
+    Sequence(RungResult),
     /// A descriptor was encoded.
     Descriptor {
         /// Its name at the call.

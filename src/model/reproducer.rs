@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Awaited, CompileCommand, Contract, DescriptorPair, DescriptorSource, Fact, HarnessText, Instantiation,
-    KernelSignature, Launch, Origin, Role,
+    KernelSignature, Launch, Origin, Prologue, Role,
 };
 use crate::source::Place;
 
@@ -134,6 +134,9 @@ pub struct Reproducer {
     pub awaited: Vec<Awaited>,
     /// How it is launched.
     pub launch: Launch,
+    /// Launches before it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prologue: Vec<Prologue>,
     /// The C++ that the scaffold puts around the instantiation.
     #[serde(default)]
     pub harness: HarnessText,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Details, Metrics, RungResult, Start, Structure};
+use super::{Claim, Details, Metrics, RungResult, Sequence, Start, Structure};
 
 /// A stage of the kernel's data path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub enum Stage {
     Store,
     /// Order between writers and readers.
     Synchronisation,
+    /// A launch before the kernel.
+    Prologue,
 }
 
 impl Stage {
@@ -37,6 +39,7 @@ impl Stage {
             Stage::QuantisationScale => "quantisation scale",
             Stage::Store => "store",
             Stage::Synchronisation => "synchronisation",
+            Stage::Prologue => "prologue",
         }
     }
 }
@@ -61,6 +64,9 @@ pub struct Confound {
 pub struct Verdict {
     /// The stages that the evidence leaves; one, if it is unique.
     pub stages: Vec<Stage>,
+    /// The launches before the kernel that are at fault, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prologues: Vec<String>,
     /// The classes that predict the output bit for bit; empty where measured maps alone name the stage.
     pub classes: Vec<String>,
     /// The cause, in one sentence.
@@ -162,6 +168,9 @@ pub struct Answer {
     pub hints: Vec<Stage>,
     /// Every rung.
     pub rungs: Vec<RungResult>,
+    /// The launches before the kernel.
+    #[serde(default)]
+    pub sequence: Sequence,
     /// Where the errors lie, where a diagnosis was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structure: Option<Structure>,

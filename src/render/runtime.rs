@@ -7,7 +7,7 @@ const FIRST: [(&str, &str); 2] = [
 ];
 
 /// Everything else, each after what it includes.
-const REST: [(&str, &str); 19] = [
+const REST: [(&str, &str); 21] = [
     ("hot.h", include_str!("../../scaffolds/cuda/hot.h")),
     ("element.h", include_str!("../../scaffolds/cuda/element.h")),
     ("fill.h", include_str!("../../scaffolds/cuda/fill.h")),
@@ -22,10 +22,12 @@ const REST: [(&str, &str); 19] = [
     ("watchdog.h", include_str!("../../scaffolds/cuda/watchdog.h")),
     ("observations.h", include_str!("../../scaffolds/cuda/observations.h")),
     ("options.h", include_str!("../../scaffolds/cuda/options.h")),
+    ("session.h", include_str!("../../scaffolds/cuda/session.h")),
+    ("prologue.h", include_str!("../../scaffolds/cuda/prologue.h")),
+    ("sequence.h", include_str!("../../scaffolds/cuda/sequence.h")),
     ("safetensors.h", include_str!("../../scaffolds/cuda/safetensors.h")),
     ("input_file.h", include_str!("../../scaffolds/cuda/input_file.h")),
     ("report.h", include_str!("../../scaffolds/cuda/report.h")),
-    ("session.h", include_str!("../../scaffolds/cuda/session.h")),
     ("run.h", include_str!("../../scaffolds/cuda/run.h")),
 ];
 

@@ -1,7 +1,7 @@
 //! What may not stand in a generated file: names that are no names.
 
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{LaunchKind, Reproducer};
+use crate::model::{Destination, LaunchKind, Prepares, Reproducer, Role};
 
 /// All names that cannot be rendered.
 pub(super) fn validate(reproducer: &Reproducer) -> Diagnostics {
@@ -25,6 +25,30 @@ pub(super) fn validate(reproducer: &Reproducer) -> Diagnostics {
     for include in &reproducer.kernel.includes {
         if !header_name(include) {
             refuse("the include", include, "write `<path>` or `\"path\"`, on one line");
+        }
+    }
+    for (index, one) in reproducer.prologue.iter().enumerate() {
+        if !identifier(&one.name) {
+            refuse(
+                "the name of a launch before the kernel",
+                &one.name,
+                "letters, digits and `_`, not beginning with a digit",
+            );
+        }
+        for destination in std::iter::once(&one.writes).chain(&one.scales) {
+            let role = reproducer.role_of(&destination.value);
+            let later = |name: &str| reproducer.prologue.iter().skip(index + 1).any(|other| other.name == *name);
+            let backwards = matches!(&destination.value, Destination::Source(name) if !later(name));
+            if backwards || role.is_none_or(|role| role == Role::Out || reproducer.contract.operand(role).is_none()) {
+                refuse(
+                    &format!("what `{}` writes,", one.name),
+                    &destination.value.to_string(),
+                    "an operand of the kernel that it reads, or NAME.source of a later launch",
+                );
+            }
+        }
+        if one.scales.is_some() != (one.does.value == Prepares::Quantise) {
+            refuse("the launch", &one.name, "`scales` belongs to does = \"quantise\", and only to that");
         }
     }
     for pair in &reproducer.descriptors {

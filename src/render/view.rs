@@ -5,8 +5,8 @@ use tera::Context;
 
 use super::{carried, runtime, seal};
 use crate::model::{
-    Accumulator, BuildLine, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout, Major, Origin,
-    OutputRole, Reproducer, STUB_FOLDER, TensorMap,
+    Accumulator, BuildLine, Destination, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout,
+    Major, Origin, OutputRole, Prepares, Prologue, Reproducer, Role, STUB_FOLDER, TensorMap,
 };
 use crate::template::shell;
 
@@ -47,6 +47,30 @@ struct DescriptorView {
     swizzle: &'static str,
     l2_promotion: String,
     out_of_bounds: &'static str,
+}
+
+#[derive(Serialize)]
+struct PrologueView {
+    name: String,
+    call: &'static str,
+    entry: String,
+    does: &'static str,
+    role: &'static str,
+    element: &'static str,
+    rows: u64,
+    columns: u64,
+    leading_dimension: u64,
+    major: &'static str,
+    swizzled: &'static str,
+    packed: &'static str,
+    into: String,
+    scales: &'static str,
+    scales_into: String,
+    zeroed: &'static str,
+    grid: String,
+    block: String,
+    shared_memory: u64,
+    arguments: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +126,7 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("operands", &operands(reproducer));
     context.insert("steps", &contract.epilogue.iter().map(|step| step_view(&step.value)).collect::<Vec<_>>());
     context.insert("descriptors", &descriptors(reproducer));
+    context.insert("prologues", &prologues(reproducer));
     context.insert("m", &contract.m.value);
     context.insert("n", &contract.n.value);
     context.insert("k", &contract.k.value);
@@ -273,15 +298,57 @@ fn operands(reproducer: &Reproducer) -> Vec<OperandView> {
             rows: operand.rows.value,
             columns: operand.columns.value,
             leading_dimension: operand.leading_dimension.value,
-            major: match operand.major.value {
-                Major::K => "k",
-                Major::Mn => "mn",
-            },
+            major: major(operand.major.value),
             swizzled: word(operand.is_swizzled()),
             packed: word(operand.layout.as_ref().is_some_and(|layout| layout.value == Layout::Packed4)),
             powers: word(operand.powers_of_two),
         })
         .collect()
+}
+
+fn prologues(reproducer: &Reproducer) -> Vec<PrologueView> {
+    let number = |destination: &Destination| match destination {
+        Destination::Role(_) => "-1".to_owned(),
+        Destination::Source(name) => {
+            reproducer.prologue.iter().position(|one| one.name == *name).map_or("-1".to_owned(), |at| at.to_string())
+        }
+    };
+    let view = |one: &Prologue| {
+        let role = reproducer.role_of(&one.writes.value)?;
+        let operand = reproducer.contract.operand(role)?;
+        let layout = |wanted| word(one.source.layout.as_ref().is_some_and(|layout| layout.value == wanted));
+        let scales = one.scales.as_ref().map(|scales| &scales.value);
+        Some(PrologueView {
+            name: one.name.clone(),
+            call: if one.host { "call_launcher" } else { "launch_kernel" },
+            entry: one.entry.value.clone(),
+            does: if one.does.value == Prepares::Copy { "copy" } else { "quantise" },
+            role: role.name(),
+            element: one.source.element.value.name(),
+            rows: operand.rows.value,
+            columns: operand.columns.value,
+            leading_dimension: one.source.leading_dimension.value,
+            major: major(one.source.major.value),
+            swizzled: layout(Layout::Swizzled128x4),
+            packed: layout(Layout::Packed4),
+            into: number(&one.writes.value),
+            scales: scales.and_then(|scales| reproducer.role_of(scales)).unwrap_or(Role::Out).name(),
+            scales_into: scales.map_or("-1".to_owned(), number),
+            zeroed: word(one.zeroed),
+            grid: list(one.grid.iter().map(|extent| extent.value)),
+            block: list(one.threads.extents.iter().map(|extent| extent.value)),
+            shared_memory: one.shared_memory.value,
+            arguments: one.arguments.clone(),
+        })
+    };
+    reproducer.prologue.iter().filter_map(view).collect()
+}
+
+fn major(major: Major) -> &'static str {
+    match major {
+        Major::K => "k",
+        Major::Mn => "mn",
+    }
 }
 
 fn step_view(step: &EpilogueStep) -> StepView {

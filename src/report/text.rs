@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Answer, Metrics, Outcome, RungResult, RungStatus};
+use crate::model::{Answer, Metrics, Outcome, RungResult, RungStatus, Stage};
 
 use super::details::details;
 use super::heat::heat;
+use super::sequence::sequence;
 use super::table::{figure, table};
 
 /// Plain text, ending in the next step.
@@ -16,6 +17,7 @@ pub fn text(answer: &Answer) -> String {
     let _ = writeln!(out, "{}{marks}{}", answer.outcome.title(), headline(&answer.outcome));
     paragraph(&mut out, "", &answer.evidence);
     rungs(&mut out, &answer.rungs);
+    out.push_str(&sequence(&answer.sequence, &answer.rungs));
     if let Some(observed) = &answer.observed {
         let rows = vec![
             row("run against production", "", &observed.run),
@@ -48,10 +50,13 @@ fn headline(outcome: &Outcome) -> String {
         Outcome::Refuted { what } => format!(": {what}"),
         Outcome::Reproduced { verdict: None } => ": wrong; the stage is not established".to_owned(),
         Outcome::Reproduced { verdict: Some(verdict) } => {
-            let stages: Vec<_> = verdict.stages.iter().map(|s| s.name()).collect();
+            let launches = verdict.prologues.iter().map(|name| format!("prologue `{name}`"));
+            let of_kernel = verdict.stages.iter().filter(|stage| **stage != Stage::Prologue).map(|s| s.name());
+            let of_kernel = of_kernel.collect::<Vec<_>>().join(" or ");
+            let stages: Vec<_> = launches.chain((!of_kernel.is_empty()).then_some(of_kernel)).collect();
             let classes =
                 if verdict.classes.is_empty() { String::new() } else { format!(", {}", verdict.classes.join(" or ")) };
-            format!("\nVERDICT: {}{classes}\n  {}", stages.join(" or "), verdict.cause)
+            format!("\nVERDICT: {}{classes}\n  {}", stages.join(" and "), verdict.cause)
         }
         Outcome::Draft { confounds } => {
             let lines: Vec<_> = confounds.iter().map(|c| format!("\n  {}", c.text)).collect();
@@ -132,6 +137,7 @@ mod tests {
             notes: vec![],
             hints: vec![],
             rungs: vec![rung("ones", RungStatus::Fail, Some(metrics)), rung("real", RungStatus::Skip, None)],
+            sequence: crate::model::Sequence::default(),
             structure: None,
             details: crate::model::Details::default(),
             observed: None,

@@ -20,6 +20,11 @@
 #define PACKED false
 #endif
 
+// A quantiser and a launch that widens the bias, before the kernel.
+#ifndef PROLOGUES
+#define PROLOGUES 0
+#endif
+
 namespace {
 
 constexpr std::uint64_t m = 5, n = 24, k = 80, out_ld = 32, a_ld = 96;
@@ -32,6 +37,63 @@ std::string fault() {
 }
 
 void linear(const unsigned char*, const unsigned char*, const unsigned char*, unsigned char*, int, const unsigned char*) {}
+
+void widen(const unsigned char*, unsigned char*) {}
+void block_quantise(const unsigned char*, unsigned char*, unsigned char*) {}
+
+// f32 to bf16, each by itself.
+void do_widen(const unsigned char* from, unsigned char* to) {
+  using namespace krepro;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    if (fault() == "prologue.cut" && i >= n - 3) continue;
+    const std::uint64_t at = fault() == "prologue.swap" ? (i ^ 1) : i;
+    std::uint64_t code = encode(format_of(Element::bf16), decode(format_of(Element::f32), load_code(from, 32, at)));
+    if (fault() == "prologue.truncate") code = load_code(from, 32, at) >> 16;
+    store_code(to, 16, i, code);
+  }
+  if (fault() == "prologue.guard") to[-1] = 0x11;
+}
+
+// Blocks of 16 columns: ue8m0 scales, rounded up, and e4m3 elements.
+void do_quantise(const unsigned char* from, unsigned char* to, unsigned char* scale) {
+  using namespace krepro;
+  const Format& narrow = format_of(Element::IN_ELEMENT);
+  for (std::uint64_t row = 0; row < m; ++row) {
+    for (std::uint64_t block = 0; block < k / 16; ++block) {
+      double most = 0;
+      for (std::uint64_t i = block * 16; i < block * 16 + 16; ++i) {
+        const double value = decode(format_of(Element::f32), load_code(from, 32, row * k + i));
+        most = value < 0 ? std::max(most, -value) : std::max(most, value);
+      }
+      const double quotient = most / decode(narrow, narrow.largest);
+      double power = 0x1p-100;
+      while (power < quotient) power *= 2;
+      if (fault() == "prologue.scale") power *= 2;
+      store_code(scale, 8, row * scale_ld + block, encode(format_of(Element::ue8m0), power));
+      for (std::uint64_t i = block * 16; i < block * 16 + 16; ++i) {
+        const double value = decode(format_of(Element::f32), load_code(from, 32, row * k + i)) / power;
+        std::uint64_t code = encode(narrow, value);
+        const double kept = decode(narrow, code);
+        if (fault() == "prologue.floor" && (kept < 0 ? -kept > -value : kept > value)) --code;
+        store_code(to, narrow.bits, row * a_ld + i, code);
+      }
+    }
+  }
+}
+
+void launch_widen(const krepro::Buffers& buffers, const krepro::LaunchShape& shape) {
+  krepro::launch_kernel(&widen, shape, buffers.address("widen.source"), buffers.address("bias"));
+}
+void launch_quantise(const krepro::Buffers& buffers, const krepro::LaunchShape& shape) {
+  krepro::launch_kernel(&block_quantise, shape, buffers.address("quantise.source"), buffers.address("a"), buffers.address("scale_a"));
+}
+
+const krepro::Prologue prologues[] = {
+    {"widen", krepro::Prepares::copy, {krepro::Role::bias, krepro::Element::f32, 1, n, n, krepro::Major::k, false, false, false}, -1,
+     krepro::Role::out, -1, false, {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0, 0, 0}, &launch_widen},
+    {"quantise", krepro::Prepares::quantise, {krepro::Role::a, krepro::Element::f32, m, k, k, krepro::Major::k, false, false, false}, -1,
+     krepro::Role::scale_a, -1, false, {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0, 0, 0}, &launch_quantise},
+};
 
 void compute(unsigned char* a, const unsigned char* b, const unsigned char* bias, unsigned char* out, const unsigned char* scale) {
   using namespace krepro;
@@ -81,7 +143,7 @@ const krepro::Descriptor descriptors[] = {
 };
 const krepro::Problem problem = {
     "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, 0, false, false, operands, 4 + BLOCK_SCALES, epilogue, 2,
-    descriptors, 1, {{1, 1, 1}, {128, 1, 1}, {2, 1, 1}, 1024, 64, 0},
+    descriptors, 1, {{1, 1, 1}, {128, 1, 1}, {2, 1, 1}, 1024, 64, 0}, prologues, PROLOGUES,
 };
 
 }  // namespace
@@ -96,6 +158,9 @@ void krepro::launch(const Buffers& buffers, const LaunchShape& shape) {
 
 cudaError_t fake_kernel(const void* function, void** arguments) {
   ++launches;
+  const auto pointer = [&](int at) { return *static_cast<unsigned char**>(arguments[at]); };
+  if (function == reinterpret_cast<const void*>(&widen)) return do_widen(pointer(0), pointer(1)), cudaSuccess;
+  if (function == reinterpret_cast<const void*>(&block_quantise)) return do_quantise(pointer(0), pointer(1), pointer(2)), cudaSuccess;
   if (function != reinterpret_cast<const void*>(&linear)) return cudaErrorInvalidDeviceFunction;
   if (*static_cast<int*>(arguments[4]) != 3) return cudaErrorInvalidValue;
   if (fault() == "image") return cudaErrorNoKernelImageForDevice;

@@ -144,6 +144,7 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
         descriptors: vec![],
         awaited: vec![],
         launch: launch(LaunchKind::Global, 256, [n.div_ceil(64), m.div_ceil(16), 1], 0),
+        prologue: vec![],
         harness: HarnessText {
             arguments: vec![
                 "buffers.address(\"a\")".into(),

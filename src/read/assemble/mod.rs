@@ -9,6 +9,7 @@ mod host_text;
 mod launch;
 mod operand;
 mod overrides;
+mod prologue;
 mod seen_launch;
 mod terms;
 
@@ -181,6 +182,10 @@ pub fn reproducer(facts: Facts<'_>) -> Result<(Reproducer, Diagnostics), Diagnos
         }
         _ => None,
     };
+    let prologue = contract
+        .as_ref()
+        .map(|contract| prologue::prologues(rule, contract, &facts, &terms, &mut problems))
+        .unwrap_or_default();
     // What comes after an error was not asked yet.
     for key in facts.overrides.unused(contract.is_some(), harness.is_some()) {
         problems.push(key);
@@ -196,6 +201,15 @@ pub fn reproducer(facts: Facts<'_>) -> Result<(Reproducer, Diagnostics), Diagnos
     let defined = file(&facts.signature.text.origin) == file(&facts.instantiation.kernel.origin);
     if !(defined && facts.manifest.harness.emitted == Emitted::Unit) {
         includes.push(facts.include);
+    }
+    let before = rule
+        .into_iter()
+        .flat_map(|rule| &rule.prologue)
+        .filter(|one| prologue.iter().any(|p| p.name == *one.name.get_ref()));
+    for include in before.filter_map(|one| one.include.clone()) {
+        if !includes.contains(&include) {
+            includes.push(include);
+        }
     }
     let reproducer = Reproducer {
         version: 1,
@@ -217,6 +231,7 @@ pub fn reproducer(facts: Facts<'_>) -> Result<(Reproducer, Diagnostics), Diagnos
         descriptors,
         awaited: facts.awaited,
         launch,
+        prologue,
         harness,
         compile: facts.compile,
         toolchain: facts.toolchain,

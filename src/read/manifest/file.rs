@@ -199,7 +199,7 @@ pub fn parse(source: &Arc<Source>) -> Result<Manifest, Diagnostics> {
 }
 
 /// Three expressions, no more and no fewer.
-fn three<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<[Expression; 3]>, D::Error> {
+pub(super) fn three<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<[Expression; 3]>, D::Error> {
     let list = Vec::<Expression>::deserialize(deserializer)?;
     let count = list.len();
     <[Expression; 3]>::try_from(list)

@@ -7,4 +7,6 @@ mod file;
 mod rule;
 
 pub use file::{Bind, HarnessRule, LaunchRule, Manifest, parse};
-pub use rule::{DescriptorType, EpilogueRule, Expression, FillRule, KernelRule, OperandRule, Slot, When};
+pub use rule::{
+    DescriptorType, EpilogueRule, Expression, FillRule, KernelRule, OperandRule, PrologueRule, Slot, SourceRule, When,
+};

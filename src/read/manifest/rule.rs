@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::model::{Accumulator, ElementType, Layout, Major, Role};
+use crate::model::{Accumulator, ElementType, Layout, Major, Prepares, Role};
 
 /// A C++ constant expression over template parameters, `TYPE_ALIAS::PARAMETER`, `defined(MACRO)` and literals.
 pub type Expression = Spanned<String>;
@@ -114,6 +114,61 @@ pub struct EpilogueRule {
     pub when: Option<Expression>,
 }
 
+/// What a launch before the kernel reads. Extents are those of what it writes.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceRule {
+    /// Type of an element; that of what it writes when absent.
+    pub element: Option<ElementType>,
+    /// Elements from row to row; dense when absent.
+    pub leading_dimension: Option<Expression>,
+    /// Which index is contiguous; k when absent.
+    pub major: Option<Major>,
+    /// How elements lie; by the leading dimension when absent.
+    pub layout: Option<Layout>,
+}
+
+/// A launch before the kernel's that prepares an operand.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrologueRule {
+    /// Its name, a C++ identifier.
+    pub name: Spanned<String>,
+    /// The header that holds it, with delimiters; absent where the kernel's does.
+    pub include: Option<String>,
+    /// The function as production writes it; `{=EXPRESSION}` stands for a value.
+    pub entry: Expression,
+    /// Whether it is a host function that launches it.
+    #[serde(default)]
+    pub host: bool,
+    /// What it makes.
+    pub does: Option<Prepares>,
+    /// What it reads.
+    #[serde(default)]
+    pub source: SourceRule,
+    /// What it writes: a role, or `NAME.source` of a later launch.
+    pub writes: Option<Spanned<String>>,
+    /// Where a quantiser writes the scales.
+    pub scales: Option<Spanned<String>>,
+    /// Whether the caller zeroes what it writes before.
+    #[serde(default)]
+    pub zeroed: bool,
+    /// Blocks in x, y, z.
+    #[serde(default, deserialize_with = "super::file::three")]
+    pub grid: Option<[Expression; 3]>,
+    /// Threads of a block that all lie along x.
+    pub threads: Option<Expression>,
+    /// Threads of a block in x, y, z.
+    #[serde(default, deserialize_with = "super::file::three")]
+    pub block: Option<[Expression; 3]>,
+    /// Bytes of dynamic shared memory; none when absent.
+    pub shared_memory: Option<Expression>,
+    /// In order: `source`, `target`, `scales`, a role or `NAME.source` for its address, or an expression for its value.
+    pub arguments: Option<Vec<Expression>>,
+    /// Whether the instantiation has it.
+    pub when: Option<Expression>,
+}
+
 /// How production fills the descriptor of a slot at run time. Dimension 0 is the contiguous one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -211,6 +266,9 @@ pub struct KernelRule {
     /// Descriptors as production fills them.
     #[serde(default)]
     pub fill: Vec<FillRule>,
+    /// Launches before it, in order.
+    #[serde(default)]
+    pub prologue: Vec<PrologueRule>,
     /// Values of the kernel's scalar parameters, by name.
     #[serde(default)]
     pub scalar: std::collections::BTreeMap<String, Expression>,
