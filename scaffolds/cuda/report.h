@@ -63,8 +63,10 @@ class Report {
     const bool failed = !result.why.empty();
     if (failed) ++wrong_;
     if (!json_) {
-      std::printf("%-16s %-5s %llu/%llu %s%s\n", (result.name + " " + result.rung).c_str(), failed ? "FAIL" : "PASS", number(result.wrong),
-                  number(result.elements), result.writes.c_str(), failed ? (": " + result.why).c_str() : "");
+      head();
+      const std::string share = std::to_string(result.wrong) + "/" + std::to_string(result.elements);
+      std::printf("%-16s %-5s %-18s %s leaves %s%s\n", ("< " + result.rung).c_str(), failed ? "FAIL" : "PASS", share.c_str(),
+                  result.name.c_str(), result.writes.c_str(), failed ? (": " + result.why).c_str() : "");
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(result.failure_count, 3); ++i) {
         const auto& f = result.failures[i];
         std::printf("  [%llu, %llu] holds 0x%x, not 0x%x\n", number(f.row), number(f.column), static_cast<unsigned>(f.observed),
@@ -178,8 +180,7 @@ class Report {
       say(object);
       return;
     }
-    if (!headed_) std::printf("%-16s %-5s %-18s %-10s %-10s %s\n", "rung", "", "wrong/elements", "relL2", "floor", "max abs");
-    headed_ = true;
+    head();
     const Metrics& m = result.metrics;
     const char* word = result.status == "pass" ? "PASS" : result.status == "fail" ? "FAIL" : "skip";
     if (m.elements == 0) {
@@ -195,6 +196,12 @@ class Report {
                   figure(f.observed).c_str(), static_cast<unsigned>(f.bits), figure(f.expected).c_str(),
                   m.exact ? "" : " +- ", m.exact ? "" : figure(f.tolerance).c_str());
     }
+  }
+
+  // Rungs under their names, before them (<) the launches that prepare their operands, after them (+) all together.
+  void head() {
+    if (!headed_) std::printf("%-16s %-5s %-18s %-10s %-10s %s\n", "rung", "", "wrong/elements", "relL2", "floor", "max abs");
+    headed_ = true;
   }
 
   // How many lines, and the first and the last of them.

@@ -44,7 +44,6 @@ pub(super) fn before(events: &[Event], context: &Context) -> Before {
             continue;
         }
         let mut tensors: Vec<&str> = sequence.alone.iter().filter(of).map(|result| result.writes.as_str()).collect();
-        tensors.dedup();
         tensors.sort_unstable();
         tensors.dedup();
         for writes in tensors {
