@@ -69,20 +69,24 @@ inline double power_below(double value) {
 // The nearest of the type, or the next power of two where only those are taken.
 inline std::uint32_t scale_code(const Operand& scale, double quotient) {
   const Format& format = format_of(scale.element);
+  if (quotient == 0) return static_cast<std::uint32_t>(encode(format, 1.0));
   const double below = power_below(quotient);
   const bool powers = scale.powers || format.mantissa == 0;
   return static_cast<std::uint32_t>(encode(format, !powers ? quotient : below == quotient ? below : 2.0 * below));
 }
 
-// A scale that its type holds is that; another may be rounded to either side. In f32 a product with a reciprocal may be two units off.
+// A scale that its type holds is that; another may be rounded to either side, and in f32 it may be off by what approximate divisions are.
+// The scale of zeros may be anything.
 inline bool scale_is_right(const Operand& scale, double quotient, std::uint32_t seen) {
   const Format& format = format_of(scale.element);
   const double value = decode(format, seen);
   if (!is_finite(value)) return false;
+  if (quotient == 0) return true;
   const double below = power_below(quotient);
   if (scale.powers || format.mantissa == 0) return value == below || (below != quotient && value == 2.0 * below);
+  if (format.bits == 32) return std::fabs(value - quotient) <= std::ldexp(quotient, -21);
   if (decode(format, encode(format, quotient)) == quotient) return value == quotient;
-  return std::fabs(value - quotient) < std::max(ulp(format, quotient), std::ldexp(quotient, -22));
+  return std::fabs(value - quotient) < ulp(format, quotient);
 }
 
 // An element over its scale, within the range of the type; f32 forms the quotient by a division or by a product with the reciprocal.
@@ -94,6 +98,7 @@ inline double clamped_quotient(const Format& to, double value, double scale) {
 // Over the scale that was written, or over that before rounding: kernels do either.
 inline bool quotient_is_right(const Format& to, double value, double written, double quotient, std::uint32_t seen) {
   const double unit = std::ldexp(1.0, -21);
+  if (value == 0) return rounds_to(to, 0.0, 0.0, seen);
   const bool usable = is_finite(written) && written > 0;
   return (usable && rounds_to(to, clamped_quotient(to, value, written), unit, seen)) ||
          rounds_to(to, clamped_quotient(to, value, quotient), unit, seen);

@@ -106,13 +106,14 @@ class Run {
       } else if (dead_) {
         result.why = "an earlier CUDA error ended the device context";
       } else if (rung.skip.empty()) {
-        prologues_right_ = prologues(rung);
+        if (rung.name != "real") prologues_right_ = prologues(rung);
         now_ = rung.name;
         if (!dead_) climb(rung, result);
         if (dead_ && result.status == "skip") result.why = "an earlier CUDA error ended the device context";
       }
       report_.rung(result);
-      if (sequence_.count() != 0 && rung.skip.empty() && descriptors_ok_ && !dead_ && result.status != "skip") together(rung);
+      const bool ran = rung.skip.empty() && descriptors_ok_ && result.status != "skip";
+      if (sequence_.count() != 0 && ran && !dead_ && rung.name != "real") together(rung);
     }
     if (!dead_) maps();
     if (report_.failed() != 0) return report_.end(1);
@@ -172,7 +173,7 @@ class Run {
         sequence_.prepare(probe, rung.exact);
         std::vector<LaunchResult> launched;
         for (unsigned i = 0; i < 2; ++i) launched.push_back(sequence_.together(probe, i));
-        const Expected expected = expect(problem_, sequence_.values(!rung.exact && prologues_right_), rung.exact, probe.start);
+        const Expected expected = expect(problem_, sequence_.values(prologues_right_), rung.exact, probe.start);
         merge_written(format_of(out_->element), *out_, launched[0], launched[1]);
         for (const LaunchResult& one : launched) {
           compare(problem_, expected, one.observed, result.metrics);

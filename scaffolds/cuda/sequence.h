@@ -55,9 +55,10 @@ class Sequence {
   std::size_t count() const { return sources_.size(); }
   const Prologue& prologue(std::size_t index) const { return problem_.prologues[index]; }
 
-  // Fills the sources that no prologue writes, and follows them on the host.
+  // Fills the sources that no prologue writes, and follows them on the host. The fills of the probe are formulas.
   void prepare(const Probe& probe, bool exact) {
     session_.prepare(probe);
+    poison_ = probe.poison;
     session_.spoil();
     for (std::size_t i = 0; i < count(); ++i) {
       if (!is_written(i)) codes_[i] = drawn(i, probe, exact);
@@ -74,9 +75,10 @@ class Sequence {
     results.resize(written.size());
     std::vector<Codes> seen[2];
     Codes storage[2][2];
-    write_codes(sources_[index].image, one.source, codes_[index], poison_code(format_of(one.source.element)));
+    write_source(index, codes_[index]);
     for (int launch = 0; launch < 2; ++launch) {
       sources_[index].upload();
+      session_.reset_workspace();
       for (const Target& target : written) blank(one, target, launch);
       one.launch(session_.buffers(), one.shape);
       session_.wait();
@@ -104,13 +106,14 @@ class Sequence {
   LaunchResult together(const Probe& probe, unsigned launch) {
     // As the padding of the kernel's own rungs.
     for (std::size_t i = 0; i < count(); ++i) {
-      for (const Target& target : targets(i)) blank(prologue(i), target, probe.poison ? 0 : 1);
+      for (const Target& target : targets(i)) blank(prologue(i), target, poison_ ? 0 : 1);
     }
     for (std::size_t i = 0; i < count(); ++i) {
       if (is_written(i)) continue;
-      write_codes(sources_[i].image, prologue(i).source, codes_[i], poison_code(format_of(prologue(i).source.element)));
+      write_source(i, codes_[i]);
       sources_[i].upload();
     }
+    session_.reset_workspace();
     for (std::size_t i = 0; i < count(); ++i) {
       prologue(i).launch(session_.buffers(), prologue(i).shape);
       session_.wait();
@@ -161,8 +164,9 @@ class Sequence {
       for (std::uint64_t i = 0; i < map.elements; ++i) {
         source[i] = static_cast<std::uint32_t>(encode(format_of(one.source.element), symbols[i / divisor % symbols.size()]));
       }
-      write_codes(sources_[index].image, one.source, source, poison_code(format_of(one.source.element)));
+      write_source(index, source);
       sources_[index].upload();
+      session_.reset_workspace();
       blank(one, target, 0);
       one.launch(session_.buffers(), one.shape);
       session_.wait();
@@ -221,21 +225,24 @@ class Sequence {
     return target.into >= 0 ? codes_[static_cast<std::size_t>(target.into)] : roles_[static_cast<std::size_t>(target.role)];
   }
 
+  // Between its elements lies what the probe says of padding.
+  void write_source(std::size_t index, const Codes& codes) {
+    const Operand& source = prologue(index).source;
+    write_codes(sources_[index].image, source, codes, poison_ ? poison_code(format_of(source.element)) : 0);
+  }
+
   // Values of a source: those of the operand that it becomes, in its own type.
   Codes drawn(std::size_t index, const Probe& probe, bool exact) const {
     const Prologue& one = prologue(index);
     const Operand& source = one.source;
     const Format& format = format_of(source.element);
     const Fill fill = fill_of(probe, source.role);
-    const std::vector<float>& values = session_.values()[source.role];
     Codes codes(source.rows * source.columns);
     for (std::uint64_t i = 0; i < codes.size(); ++i) {
       const std::uint64_t row = i / source.columns;
       const std::uint64_t column = i % source.columns;
       double value = 0;
-      if (fill.kind == FillKind::file || fill.kind == FillKind::codes) {
-        value = static_cast<double>(values[i]);
-      } else if (one.does == Prepares::copy) {
+      if (one.does == Prepares::copy) {
         value = fill_value(fill, power(fill.stride, fill.digit), row, column, source.columns);
       } else {
         const std::vector<Target> written = targets(index);
@@ -413,6 +420,7 @@ class Sequence {
   std::vector<DeviceTensor> sources_;
   std::vector<Codes> codes_;   // what each source must hold
   Codes roles_[role_count];    // what the operands must hold after the prologues
+  bool poison_ = false;        // what lies between elements
 };
 
 }  // namespace krepro

@@ -127,6 +127,7 @@ class Session {
     KREPRO_CHECK(cudaDeviceSynchronize());
   }
 
+  void reset_workspace() { workspace_.upload(); }
   Buffers& buffers() { return buffers_; }
   DeviceTensor& tensor(Role role) { return tensors_[static_cast<std::size_t>(role)]; }
   // The inputs on the device are no longer those of `prepare`.
