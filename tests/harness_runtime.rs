@@ -172,6 +172,8 @@ fn launches_before_the_kernel_are_tried_alone_and_together() {
             _ => {}
         }
     }
+    // A scale that is no power of two may be rounded down as well as up.
+    assert_eq!(run("prologue.below").0, 0);
     // A faulty kernel leaves them alone.
     let (code, list) = run("tail");
     assert_eq!((code, named(&list, "prologue", "fail").len()), (1, 0));

@@ -121,8 +121,8 @@ class Sequence {
     return session_.launch_once(probe, launch, false);
   }
 
-  // The values of the kernel's operands after the prologues: the host's, or what lies on the device where a quantiser may round in more
-  // than one way.
+  // The values of the kernel's operands after the prologues: the host's, or what lies on the device behind a quantiser, which may round
+  // in more than one way.
   Values values(bool from_device) {
     Values all;
     for (std::size_t i = 0; i < role_count; ++i) all.of[i] = session_.values().of[i];
@@ -130,7 +130,7 @@ class Sequence {
       for (const Target& target : targets(i)) {
         if (target.into >= 0) continue;
         const Operand& operand = operand_of(target);
-        if (from_device && prologue(i).does == Prepares::quantise) {
+        if (from_device && follows_quantiser(i)) {
           DeviceTensor& tensor = tensor_of(target);
           tensor.download();
           held(target) = read_codes_of(tensor.seen.data() + tensor.image.guard, operand);
@@ -154,12 +154,15 @@ class Sequence {
     map.name = one.name;
     map.writes = name_of(target);
     map.elements = operand.rows * operand.columns;
+    map.foreign = map.elements;
+    if (symbols.size() < 2) return map;
+    map.foreign = 0;
     std::vector<std::uint64_t> from(map.elements, 0);
     std::vector<char> state(map.elements, 'k');
     Codes codes;
     for (const double symbol : symbols) codes.push_back(static_cast<std::uint32_t>(encode(format, symbol)));
     std::uint64_t divisor = 1;
-    for (; divisor < map.elements; divisor *= symbols.size()) {
+    do {
       Codes source(map.elements);
       for (std::uint64_t i = 0; i < map.elements; ++i) {
         source[i] = static_cast<std::uint32_t>(encode(format_of(one.source.element), symbols[i / divisor % symbols.size()]));
@@ -183,7 +186,8 @@ class Sequence {
           from[i] += divisor * static_cast<std::uint64_t>(found - codes.begin());
         }
       }
-    }
+      divisor *= symbols.size();
+    } while (divisor > 1 && divisor < map.elements);
     session_.spoil();
     count_moves(operand, from, state, map);
     return map;
@@ -203,11 +207,22 @@ class Sequence {
     if (one.does == Prepares::quantise) list.push_back({one.scales_into, one.scales, true});
     return list;
   }
+  bool writes(std::size_t index, std::size_t source) const {
+    for (const Target& target : targets(index)) {
+      if (target.into == static_cast<int>(source)) return true;
+    }
+    return false;
+  }
   bool is_written(std::size_t source) const {
     for (std::size_t i = 0; i < count(); ++i) {
-      for (const Target& target : targets(i)) {
-        if (target.into == static_cast<int>(source)) return true;
-      }
+      if (writes(i, source)) return true;
+    }
+    return false;
+  }
+  bool follows_quantiser(std::size_t index) const {
+    if (prologue(index).does == Prepares::quantise) return true;
+    for (std::size_t before = 0; before < index; ++before) {
+      if (writes(before, index) && follows_quantiser(before)) return true;
     }
     return false;
   }
