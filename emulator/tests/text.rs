@@ -74,7 +74,7 @@ fn less_frequent_forms() {
     // 1/3 in single precision lies above the third.
     let below = third.next_down().to_bits();
     let bits = f32::to_bits;
-    let cases: [(&str, u32); 27] = [
+    let cases: [(&str, u32); 32] = [
         ("div.rm.f32 %r9, 0f3f800000, 0f40400000;", below),
         ("div.rp.f32 %r9, 0f3f800000, 0f40400000;", third.to_bits()),
         ("rcp.rz.f32 %r9, 0f40400000;", below),
@@ -87,6 +87,11 @@ fn less_frequent_forms() {
         ("vabsdiff4.u32.u32.u32.add %r9, 0x01ff0080, 0x03010080, 1;", 2 + 0xfe + 1),
         ("fns.b32 %r9, 0xb4, 2, 2;", 4),
         ("szext.wrap.s32 %r9, 0xfc, 3;", u32::MAX - 3),
+        ("fns.b32 %r9, 0xb4, 34, 1;", u32::MAX),
+        ("add.sat.f16x2 %r9, 0x3c003800, 0x38003000;", 0x3c00_3900),
+        ("mul.sat.f16x2 %r9, 0xbc007e00, 0x38003000;", 0),
+        ("fma.rn.sat.f16x2 %r9, 0x3c004000, 0x38004000, 0xb8000000;", 0x0000_3c00),
+        ("add.ftz.f16x2 %r9, 0x000103ff, 0x00003800;", 0x0000_3800),
         ("min.u16x2 %r9, 0x80010002, 0x00030001;", 0x0003_0001),
         ("min.s16x2 %r9, 0x80010002, 0x00030001;", 0x8001_0001),
         ("max.NaN.f16x2 %r9, 0x3c007e00, 0x40003c00;", 0x4000_7fff),
@@ -106,6 +111,28 @@ fn less_frequent_forms() {
     for (text, wanted) in cases {
         let got = run(&format!("{text}\nst.global.u32 [%rd2], %r9;"), 1)[0];
         assert_eq!(got, wanted, "{text} {got:#010x} {wanted:#010x}");
+    }
+}
+
+/// Two tiles of 16 lanes execute one instruction, each with members of its own.
+#[test]
+fn collectives_of_tiles_keep_to_their_members() {
+    let tile = "and.b32 %r2, %r1, 16;\nmov.u32 %r3, 0xffff;\nshl.b32 %r3, %r3, %r2;\nadd.u32 %r4, %r1, 1;\n";
+    let sum = |lane: u32| (lane / 16 * 16..lane / 16 * 16 + 16).map(|lane| lane + 1).sum::<u32>();
+    for (text, wanted) in [
+        ("redux.sync.add.u32 %r9, %r4, %r3;", &sum as &dyn Fn(u32) -> u32),
+        ("redux.sync.max.u32 %r9, %r4, %r3;", &|lane| lane / 16 * 16 + 16),
+        ("setp.lt.u32 %p1, %r1, 18;\nvote.sync.ballot.b32 %r9, %p1, %r3;", &|lane| {
+            [0xffff, 0x3_0000][lane as usize / 16]
+        }),
+        ("setp.lt.u32 %p1, %r1, 18;\nvote.sync.all.pred %p2, %p1, %r3;\nselp.u32 %r9, 1, 0, %p2;", &|lane| {
+            u32::from(lane < 16)
+        }),
+        ("and.b32 %r5, %r1, 7;\nmatch.any.sync.b32 %r9, %r5, %r3;", &|lane| 0x101 << (lane % 8 + lane / 16 * 16)),
+        ("elect.sync %r9|%p1, %r3;", &|lane| lane / 16 * 16),
+    ] {
+        let got = run(&format!("{tile}{text}\nst.global.u32 [%rd2], %r9;"), 32);
+        assert_eq!(got, (0..32).map(wanted).collect::<Vec<_>>(), "{text}");
     }
 }
 

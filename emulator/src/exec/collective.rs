@@ -2,7 +2,7 @@
 
 use super::cluster::{Cluster, Fault};
 use super::op::{AtomicKind, Shuffle, ShuffleMode, VoteMode, WarpOp};
-use super::registers::lanes;
+use super::registers::{Words, lanes};
 use super::step::Flow;
 use super::warp::{State, Warp};
 
@@ -37,11 +37,30 @@ impl Cluster<'_> {
             }
             return Ok(Flow::Next);
         };
-        let needed = warp.registers.word(register, active.trailing_zeros() as usize);
-        let members = needed & warp.live;
-        if members & !mask != 0 {
+        // Tiles of a warp come here together, each with members of its own.
+        let members_of = warp.registers.w[register as usize];
+        let mut needed = 0;
+        let mut rest = active;
+        while rest != 0 {
+            let members = members_of[rest.trailing_zeros() as usize];
+            needed |= if members & warp.live & !mask != 0 { members } else { 0 };
+            rest &= !alike(&members_of, rest, members);
+        }
+        if needed != 0 {
             return Ok(Flow::Stay(State::Held { needed }));
         }
+        rest = active;
+        while rest != 0 {
+            let members = members_of[rest.trailing_zeros() as usize];
+            let group = alike(&members_of, rest, members);
+            Self::group(warp, op, members & warp.live, group);
+            rest &= !group;
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Executes a collective for lanes that name the same members.
+    fn group(warp: &mut Warp, op: &WarpOp, members: u32, active: u32) {
         match *op {
             WarpOp::Sync { .. } | WarpOp::ActiveMask { .. } => {}
             WarpOp::Shuffle(shuffle) => run_shuffle(warp, &shuffle, active),
@@ -50,7 +69,7 @@ impl Cluster<'_> {
                 let value = match mode {
                     VoteMode::Ballot => {
                         warp.registers.put_w(to, active, [holds; 32]);
-                        return Ok(Flow::Next);
+                        return;
                     }
                     VoteMode::All => holds == members & active,
                     VoteMode::Any => holds != 0,
@@ -102,8 +121,12 @@ impl Cluster<'_> {
                 }
             }
         }
-        Ok(Flow::Next)
     }
+}
+
+/// The lanes of `among` that name these members.
+fn alike(members_of: &Words, among: u32, members: u32) -> u32 {
+    lanes(among).filter(|&lane| members_of[lane] == members).fold(0, |all, lane| all | 1 << lane)
 }
 
 fn run_shuffle(warp: &mut Warp, shuffle: &Shuffle, active: u32) {

@@ -114,7 +114,10 @@ pub(super) fn differences4(a: u32, b: u32) -> [u8; 4] {
 
 /// `fns`: position of the set bit of `mask` that is the `offset`-th from `base` on (upward from 1, downward from -1, 0: at `base`).
 pub(super) fn find_nth(mask: u32, base: u32, offset: u32) -> u32 {
-    let (base, offset) = (base & 31, offset as i32);
+    let offset = offset as i32;
+    if base > 31 {
+        return u32::MAX;
+    }
     let set = |bit: &u32| mask >> bit & 1 != 0;
     let found = match offset {
         0 => Some(base).filter(set),

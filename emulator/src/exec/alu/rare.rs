@@ -88,6 +88,12 @@ alu! {
         AbsF16x2: "abs.f16x2" | "abs.bf16x2" => |x| x & 0x7fff_7fff;
         Flush: "@flush" => flush;
         Saturate: "@saturate" => saturate;
+        FlushF16x2: "@flush.f16x2" => |x| pair(x, 0, |x, _| if x & 0x7c00 == 0 { x & 0x8000 } else { x });
+        SaturateF16x2: "@saturate.f16x2" => |x| pair(x, 0, |x, _| match x {
+            0..0x3c00 => x,
+            0x3c00..=0x7c00 => 0x3c00,
+            _ => 0,
+        });
         ReluF16x2: "@relu.f16x2" => |x| pair(x, 0, |x, _| if x & 0x8000 != 0 { 0 } else { x });
         Sqrt: "sqrt.rn.f32" | "sqrt.approx.f32" => |x| b(f(x).sqrt());
         SqrtZero: "sqrt.rz.f32" => |x| b(directed(f64::from(f(x)).sqrt(), 0.0, Zero));

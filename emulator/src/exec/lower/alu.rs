@@ -46,14 +46,19 @@ impl<'a> Lower<'a> {
             spelling.insert_str(0, "@saturate.");
             saturate = false;
         }
-        let mut flush_operands = flush && of == "f32";
-        if flush_operands && let Some(form) = lookup(&format!("@ftz.{spelling}")) {
-            return self.form(frame, &form, operands, false, saturate, false);
+        let half = matches!(of, "f16" | "f16x2");
+        let saturated = saturate.then_some(if half { "@saturate.f16x2" } else { "@saturate" });
+        if flush
+            && of == "f32"
+            && let Some(form) = lookup(&format!("@ftz.{spelling}"))
+        {
+            return self.form(frame, &form, operands, None, saturated, false);
         }
-        flush_operands &= !saturate || flush;
+        let flushed = if half { "@flush.f16x2" } else { "@flush" };
+        let flushed = (flush && (half || of == "f32")).then_some(flushed);
         let Some(form) = lookup(&spelling) else { return unknown(opcode.text) };
         let narrow = matches!(of, "s16" | "u16" | "b16");
-        self.form(frame, &form, operands, flush_operands, saturate, narrow)
+        self.form(frame, &form, operands, flushed, saturated, narrow)
     }
 
     /// Resolves the operands of a form and emits it, with flushes and the saturation around it.
@@ -62,8 +67,8 @@ impl<'a> Lower<'a> {
         frame: &Frame<'a>,
         form: &Form,
         operands: &[Operand],
-        flush: bool,
-        saturate: bool,
+        flush: Option<&str>,
+        saturate: Option<&str>,
         narrow: bool,
     ) -> Lowered<()> {
         let classes = form.classes.as_bytes();
@@ -73,20 +78,24 @@ impl<'a> Lower<'a> {
         let mut registers = [0; 5];
         for (i, (&letter, operand)) in classes.iter().zip(operands).enumerate().skip(1) {
             registers[i] = self.source(frame, operand, letter, narrow)?;
-            if flush && letter == b'w' {
+            if let Some(flush) = flush
+                && letter == b'w'
+            {
                 let flushed = self.fresh(Class::Word);
-                self.emit_alu("@flush", &[flushed, registers[i]])?;
+                self.emit_alu(flush, &[flushed, registers[i]])?;
                 registers[i] = flushed;
             }
         }
         let to = self.destination(frame, &operands[0], class(classes[0]))?;
         registers[0] = to;
         self.emit((form.make)(registers));
-        if flush && classes[0] == b'w' {
-            self.emit_alu("@flush", &[to, to])?;
+        if let Some(flush) = flush
+            && classes[0] == b'w'
+        {
+            self.emit_alu(flush, &[to, to])?;
         }
-        if saturate {
-            self.emit_alu("@saturate", &[to, to])?;
+        if let Some(saturate) = saturate {
+            self.emit_alu(saturate, &[to, to])?;
         }
         Ok(())
     }
@@ -361,7 +370,7 @@ impl<'a> Lower<'a> {
             let spelling = opcode.without(&["ftz"]);
             if let Some(form) = lookup(&spelling) {
                 let singles = opcode.last() == "f32" && flush;
-                self.form(frame, &form, operands, singles, false, false)?;
+                self.form(frame, &form, operands, singles.then_some("@flush"), None, false)?;
                 return self.trim(frame, operands);
             }
         }
