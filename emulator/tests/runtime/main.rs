@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod intrinsics;
 mod launches;
 mod no_toolkit;
 mod refusals;

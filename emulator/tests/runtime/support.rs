@@ -39,13 +39,26 @@ impl Nvcc {
         self.nvcc.parent().unwrap().parent().unwrap()
     }
 
+    /// Compiles a text.
+    pub fn executable_of(&self, name: &str, text: &str, options: &[&str]) -> PathBuf {
+        let mut hash = DefaultHasher::new();
+        text.hash(&mut hash);
+        let folder = work().join(format!("{:016x}", hash.finish()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(name), text).unwrap();
+        self.compile(&folder, &[name], options)
+    }
+
     /// Compiles programs of `tests/programs` into one executable, which is kept for the next time.
     pub fn executable(&self, sources: &[&str], options: &[&str]) -> PathBuf {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        self.compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs"), sources, options)
+    }
+
+    fn compile(&self, folder: &Path, sources: &[&str], options: &[&str]) -> PathBuf {
         let mut hash = DefaultHasher::new();
         (&self.nvcc, &self.shim, options).hash(&mut hash);
         for source in sources.iter().chain(&["check.h"]) {
-            std::fs::read(folder.join(source)).unwrap().hash(&mut hash);
+            std::fs::read(folder.join(source)).unwrap_or_default().hash(&mut hash);
         }
         let stem = sources[0].trim_end_matches(".cu");
         let made = work().join(format!("{stem}-{:016x}", hash.finish()));
@@ -55,7 +68,7 @@ impl Nvcc {
         // Tests run at once and may want the same program: each builds its own and the last rename wins.
         let draft = made.with_extension(format!("{}-{:?}", std::process::id(), std::thread::current().id()));
         let mut command = Command::new(&self.nvcc);
-        command.current_dir(&folder).args(options).args(sources).arg("-o").arg(&draft);
+        command.current_dir(folder).args(options).args(sources).arg("-o").arg(&draft);
         // The wheels' libraries lie in lib, where nvcc does not look; libcudart.so and libcuda.so to link with are the shim's.
         command.arg("-L").arg(&self.shim).arg("-L").arg(self.toolkit().join("lib"));
         let output = command.output().unwrap();
