@@ -51,6 +51,38 @@ fn faults_of_activations_splits_and_groups_are_named() {
     }
 }
 
+/// A read beyond k that only poison shows is no defect where zero is promised there, and one where it is not.
+#[test]
+fn a_dependence_on_initialised_padding_is_told_and_no_defect() {
+    let side = |rows| Side { scale: None, element: ElementType::Bf16, leading: 96, tile: 16, rows, ..nvfp4().a };
+    let target = |padding_zero| Target {
+        k: 72,
+        a: side(17),
+        b: side(20),
+        out_leading: 20,
+        tile_k: 32,
+        instruction_k: 16,
+        splits: Splits::none(72),
+        padding_zero,
+        ..nvfp4()
+    };
+    let garbage = Planted { defect: Defect::KTailGarbage, sides: (true, true), number: 0, tile: (0, 0) };
+    let judge = |target: &Target| {
+        let mut device = Device::new(target.clone(), 64, vec![garbage], 5);
+        let mut rounds = Vec::new();
+        loop {
+            match next(target, 5, &rounds) {
+                Next::Done(diagnosis) => return (diagnosis.conclusion, diagnosis.evidence.padding),
+                Next::Run(plan) => rounds.push(device.run(&plan)),
+            }
+        }
+    };
+    let (conclusion, padding) = judge(&target(true));
+    assert_eq!((conclusion, padding.len()), (Conclusion::Clean, 2));
+    let Conclusion::Named { classes, .. } = judge(&target(false)).0 else { panic!() };
+    assert_eq!(classes, ["K_TAIL_OOB_READ"]);
+}
+
 /// What a probe that crashes would have shown is not known: the others give a hint, and no verdict.
 #[test]
 fn a_crashing_probe_leaves_a_hint_of_what_the_others_say() {

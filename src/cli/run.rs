@@ -12,7 +12,7 @@ use super::tools::{self, Sanitize};
 use super::{Failure, Session, findings};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exit::Exit;
-use crate::judge::{self, Backend, Context, spread};
+use crate::judge::{self, Backend, Context, spread, tensor_file};
 use crate::model::{Answer, Claim, DescriptorSource, Event, Outcome, Reproducer};
 use crate::read::observation::json_lines;
 use crate::store::Folder;
@@ -255,7 +255,9 @@ impl Run {
         }
         for (role, path) in self.inputs()? {
             let operand = contract.operands.iter().find(|operand| operand.role.value.name() == role);
-            let values = operand.and_then(|o| Some((o, spread::values(o, &session.system.read(&path).ok()?)?)));
+            let (file, tensor) = tensor_file::place(path.as_str());
+            let bytes = session.system.read(Utf8Path::new(file)).ok();
+            let values = operand.zip(bytes).and_then(|(o, bytes)| Some((o, tensor_file::values(o, &bytes, tensor)?)));
             if let Some((operand, values)) = values {
                 let columns = usize::try_from(operand.columns.value).unwrap_or(usize::MAX);
                 answer.details.operands.push(spread::spread(&role, &values, columns));

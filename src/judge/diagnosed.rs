@@ -24,7 +24,13 @@ fn contradicted(class: &str) -> &'static [&'static str] {
         _ if class.starts_with("RESIDUAL") => &["residual.role", "residual.leading_dimension", "epilogue"],
         _ if class.starts_with("BIAS") => &["bias.role", "epilogue"],
         _ if class.starts_with("ROUNDING") || class == "DOUBLE_ROUNDING" => &["epilogue", "out.element"],
-        _ if class.starts_with("ACT") || class.starts_with("ALPHA") => &["epilogue", "alpha.role"],
+        _ if class.starts_with("ACT") || class.starts_with("ALPHA") || class.starts_with("GATE") => {
+            &["epilogue", "alpha.role"]
+        }
+        _ if class.starts_with("BETA") => &["epilogue", "beta.role", "residual.role"],
+        "SPLITK_REDUCTION_TYPE" => &["split_k.partial", "split_k.sum", "split_k.order"],
+        _ if class.starts_with("SPLITK") => &["split_k.count", "split_k.length", "split_k.through", "k"],
+        _ if class.starts_with("GROUP") => &["groups.first", "groups.rows", "groups.index"],
         _ if class.starts_with("TOKEN")
             || class.starts_with("CHANNEL")
             || class.starts_with("SF_")
@@ -66,6 +72,12 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
             proof.largest_k
         ));
     }
+    if !evidence.padding.is_empty() {
+        answer.notes.push(format!(
+            "depends on initialised padding: {} differ where it is poisoned; the contract promises zero there, so this is no defect",
+            few(&evidence.padding.iter().map(String::as_str).collect::<Vec<_>>())
+        ));
+    }
     answer.structure = structure::structure(evidence);
     answer.details.isolation = isolation(evidence);
     answer.details.smallest = smallest(evidence);
@@ -80,7 +92,12 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
                     .unobservable
                     .insert(0, format!("at this shape and with these operands: {}", blind.join(", ")));
             }
-            let all = format!("{probes} further probes give the predicted output bit for bit");
+            let within = if evidence.target.gain() > 1.0 {
+                ", or within what an approximation of the activation may be away"
+            } else {
+                ""
+            };
+            let all = format!("{probes} further probes give the predicted output bit for bit{within}");
             if matches!(answer.outcome, Outcome::Reproduced { .. }) {
                 answer.notes.push(format!("{all}: only what the ladder shows above fails"));
             } else {
@@ -112,8 +129,13 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
                 cause,
                 held_out: evidence.held_out(),
             };
+            let exactly = if evidence.target.gain() > 1.0 {
+                "bit for bit where the activation is exact, and within what a kernel's approximation of it may be away elsewhere,"
+            } else {
+                "bit for bit"
+            };
             let sure = format!(
-                "this predicts the wrong output bit for bit on all {probes} probes, {} values of random inputs among them that no parameter \
+                "this predicts the wrong output {exactly} on all {probes} probes, {} values of random inputs among them that no parameter \
                  was fitted to; failing probes: {}",
                 verdict.held_out,
                 few(&failing)

@@ -16,6 +16,7 @@ mod sequence;
 mod shown;
 pub mod spread;
 mod structure;
+pub mod tensor_file;
 mod tools;
 mod units;
 

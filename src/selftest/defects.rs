@@ -113,6 +113,7 @@ defects! {
     DoubleRounding Catalogue Epilogue "DOUBLE_ROUNDING",
     RoundingLeftOut Catalogue Epilogue "ROUNDING_POINT_MISSING",
     RoundingAdded Catalogue Epilogue "ROUNDING_POINT_EXTRA",
+    RoundingBeforeAct Catalogue Epilogue "ROUNDING_POINT_EXTRA",
     NoSaturation Catalogue Epilogue "SATURATION_MISSING",
     ActEarly Catalogue Epilogue "ACT_ORDER",
     ActLate Catalogue Epilogue "ACT_ORDER",
@@ -130,7 +131,7 @@ defects! {
     SplitPartMissing Catalogue MmaAccumulate "SPLITK_PART_MISSING",
     SplitPartTwice Catalogue MmaAccumulate "SPLITK_PART_DOUBLE",
     SplitInBf16 Catalogue MmaAccumulate "SPLITK_REDUCTION_TYPE",
-    SplitBiasEach Catalogue Epilogue "BIAS_MULTIPLE",
+    SplitBiasEach Catalogue Epilogue "SPLITK_ADDS_EACH",
     GroupOffset Catalogue OperandLoad "GROUP_OFFSET",
     GroupNext Catalogue OperandLoad "GROUP_WRONG",
     GroupFirst Catalogue OperandLoad "GROUP_WRONG",
@@ -327,6 +328,10 @@ impl Defect {
             D::DoubleRounding => matches!(t.out, ElementType::Bf16 | ElementType::E4m3 | ElementType::S8),
             D::RoundingLeftOut => rounds > 1,
             D::RoundingAdded => rounds == 1 && (bias || residual) && t.out.significant_bits().is_some_and(|b| b < 24),
+            D::RoundingBeforeAct => {
+                let float = t.out.significant_bits().is_some_and(|b| b < 24);
+                float && t.gate.is_none() && activation.is_some_and(Function::is_curved)
+            }
             D::NoSaturation => matches!(t.out, ElementType::S8 | ElementType::E4m3),
             D::ActEarly => act.is_some_and(|act| added(0, act)),
             D::ActLate => act.is_some_and(|act| added(act, t.epilogue.len())) && t.gate.is_none(),

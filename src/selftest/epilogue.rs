@@ -94,6 +94,9 @@ impl Context<'_> {
                 Step::Add { by, .. } => self.with_residual(self.extra_rounding(v, at), by.is_some(), (m, n), local),
                 Step::Activate(_) if self.has(D::ActEarly) || self.has(D::ActMissing) || self.has(D::ActLate) => v,
                 Step::Activate(function) => {
+                    let to = self.device.target.out;
+                    let before = |v| format::convert(to, v, Rounding::NearestEven, true);
+                    let v = if self.has(D::RoundingBeforeAct) { before(v) } else { v };
                     let once = self.activated(v, *function);
                     if self.has(D::ActTwice) { self.activated(once, *function) } else { once }
                 }

@@ -76,7 +76,7 @@ fn survived(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
     if let Some(conclusion) = unstable(evidence) {
         return staged(evidence).unwrap_or(conclusion);
     }
-    if !evidence.shown.iter().any(|s| counts(evidence, s.rung.kind) && s.fails) {
+    if !evidence.shown.iter().any(|s| s.fails) {
         return Conclusion::Clean;
     }
     if evidence.information() < 0.02 {
@@ -102,11 +102,6 @@ fn survived(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
         why: "no single fault and no measured map predicts the output".to_owned(),
         hints: hint(evidence),
     })
-}
-
-/// Poison in padding that the contract promises to be zero shows nothing.
-fn counts(evidence: &Evidence<'_>, kind: Kind) -> bool {
-    !(evidence.target.padding_zero && matches!(kind, Kind::PoisonedOnes | Kind::RandomPoisoned))
 }
 
 fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {

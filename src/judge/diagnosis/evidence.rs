@@ -1,6 +1,6 @@
 //! Probes with what they gave and what the contract expects.
 
-use crate::model::RawLaunch;
+use crate::model::{Padding, RawLaunch};
 
 use super::host::{Host, Predicted};
 use super::kind::Kind;
@@ -38,6 +38,8 @@ pub struct Evidence<'a> {
     pub target: &'a Target,
     /// In order.
     pub shown: Vec<Shown>,
+    /// Names of the probes that differ where padding is poisoned that the contract promises to be zero: they show nothing else.
+    pub padding: Vec<String>,
     /// Names of the probes that a CUDA error ended.
     pub crashed: Vec<String>,
 }
@@ -48,7 +50,7 @@ const SAMPLE: usize = 5;
 impl<'a> Evidence<'a> {
     /// Pairs `rungs` with the launches of one observation file.
     pub fn new(target: &'a Target, rungs: Vec<Rung>, raw: &[RawLaunch]) -> Self {
-        let mut evidence = Evidence { target, shown: Vec::new(), crashed: Vec::new() };
+        let mut evidence = Evidence { target, shown: Vec::new(), padding: Vec::new(), crashed: Vec::new() };
         evidence.add(rungs, raw);
         evidence
     }
@@ -70,6 +72,10 @@ impl<'a> Evidence<'a> {
             }
             let expected = Host::new(self.target, &rung.inputs, &Knobs::default()).full();
             let fails = !launches[0].agrees(&expected);
+            if fails && self.target.padding_zero && rung.probe.padding == Padding::Poison {
+                self.padding.push(rung.probe.name);
+                continue;
+            }
             let written_wrong = !launches[0].written_as(&expected);
             self.shown.push(Shown { rung, launches, expected, fails, written_wrong });
         }
@@ -151,26 +157,33 @@ impl<'a> Evidence<'a> {
         order.into_iter().map(|i| (i, self.sample(&self.shown[i]))).collect()
     }
 
-    /// Whether `knobs` predict every probe bit for bit. Where their sums are not exact, as codes read as another type's can make
-    /// them, only what is written and what is finite is compared; a random probe must be left that is exact.
+    /// Whether `knobs` predict every probe bit for bit. Where their sums are not exact, as codes read as another type's or k that is
+    /// summed twice can make them, only what is written and what is finite is compared; a random probe must be left that is exact.
     pub fn explains(&self, knobs: &Knobs, samples: &[(usize, Vec<usize>)]) -> bool {
+        let t = self.target;
         let misreads = knobs.a.misreads() || knobs.b.misreads();
-        let exact = |index: usize| !misreads || Host::new(self.target, &self.shown[index].rung.inputs, knobs).exact();
+        let growth = knobs.growth(t.a.tiles() * t.column_tiles());
+        let doubtful = misreads || growth > 1.0;
+        let exact = |index: usize, addresses: Option<&[usize]>| {
+            let rung = &self.shown[index].rung;
+            rung.proof.holds_for(growth) && (!misreads || Host::new(t, &rung.inputs, knobs).exact(addresses))
+        };
         let on_sample = samples.iter().take(12).all(|(index, addresses)| {
             let shown = &self.shown[*index];
-            let predicted = Host::new(self.target, &shown.rung.inputs, knobs).at(addresses);
+            let predicted = Host::new(t, &shown.rung.inputs, knobs).at(addresses);
             let mut pairs = addresses.iter().zip(predicted);
-            pairs.all(|(address, p)| shown.seen().agrees_at(*address, p)) || (misreads && !exact(*index))
+            pairs.all(|(address, p)| shown.seen().agrees_at(*address, p))
+                || (doubtful && !exact(*index, Some(addresses.as_slice())))
         });
         if !on_sample {
             return false;
         }
-        let mut held_out = !misreads;
+        let mut held_out = !doubtful;
         let all = samples.iter().all(|(index, _)| {
             let shown = &self.shown[*index];
             let predicted = Host::new(self.target, &shown.rung.inputs, knobs).full();
             let agrees = shown.launches.iter().all(|launch| launch.agrees(&predicted));
-            let exact = agrees || exact(*index);
+            let exact = agrees || exact(*index, None);
             held_out |= agrees && shown.rung.kind.held_out() && predicted.values.iter().any(|x| x.is_finite());
             agrees || (!exact && shown.seen().resembles(&predicted))
         });

@@ -127,10 +127,6 @@ impl<'a> Host<'a> {
         self.knobs.slots.as_ref().map(|slots| slots.as_slice())
     }
 
-    fn depth(&self) -> usize {
-        self.slots().map_or(self.target.k, <[_]>::len)
-    }
-
     fn operand_rows(&self, rows: &[usize], is_a: bool, slots: Option<&[(u32, u32)]>) -> Vec<f64> {
         let operand = if is_a { &self.a } else { &self.b };
         let mut out = Vec::with_capacity(rows.len() * slots.map_or(self.target.k, <[_]>::len));
@@ -181,19 +177,37 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// How often each k is in the sum, where both operands take the same ones.
+    fn counts(&self, slots: Option<&[(u32, u32)]>) -> Option<Vec<f64>> {
+        let Some(slots) = slots else { return Some(vec![1.0; self.target.k]) };
+        if slots.iter().any(|slot| slot.0 != slot.1) {
+            return None;
+        }
+        let mut counts = vec![0.0; self.target.k];
+        slots.iter().for_each(|slot| counts.get_mut(slot.0 as usize).into_iter().for_each(|count| *count += 1.0));
+        Some(counts)
+    }
+
     /// Sums that need no multiplication of matrices: one operand is one-hot, or both are constant or count.
     fn short(&self, rows: &[usize], columns: &[usize]) -> Option<Vec<f64>> {
-        if self.knobs.slots.is_some() || self.knobs.sum != Sum::Exact {
+        if self.knobs.sum != Sum::Exact {
             return None;
         }
         let (a, b) = (self.a.untouched()?, self.b.untouched()?);
+        let easy = |form: &Form| matches!(form, Form::OneHot { .. });
+        let plain = |form: &Form| matches!(form, Form::Constant(_) | Form::Blocks { .. });
+        if !(easy(a.form()) || easy(b.form()) || (plain(a.form()) && plain(b.form()))) {
+            return None;
+        }
         let k = self.target.k;
+        let counts = self.counts(self.slots())?;
+        let whole: f64 = counts.iter().sum();
         let width = |values: &Values, r: usize| match values.form() {
             Form::Blocks { width } => {
                 let from = r % k.div_ceil(*width) * width;
-                Some((from + width).min(k) - from)
+                Some(counts[from..(from + width).min(k)].iter().sum::<f64>())
             }
-            Form::Constant(_) => Some(k),
+            Form::Constant(_) => Some(whole),
             _ => None,
         };
         let sum = |r: usize, q: usize| -> Option<f64> {
@@ -201,11 +215,11 @@ impl<'a> Host<'a> {
                 return Some(0.0);
             }
             match (a.form(), b.form()) {
-                (Form::OneHot { value, .. }, _) => Some(value * b.get(q, a.hot(r)?)),
-                (_, Form::OneHot { value, .. }) => Some(value * a.get(r, b.hot(q)?)),
-                (Form::Constant(x), Form::Constant(y)) => Some(x * y * k as f64),
-                (Form::Constant(x), Form::Blocks { .. }) => Some(x * width(b, q)? as f64),
-                (Form::Blocks { .. }, Form::Constant(y)) => Some(y * width(a, r)? as f64),
+                (Form::OneHot { value, .. }, _) => a.hot(r).map(|hot| value * b.get(q, hot) * counts[hot]),
+                (_, Form::OneHot { value, .. }) => b.hot(q).map(|hot| value * a.get(r, hot) * counts[hot]),
+                (Form::Constant(x), Form::Constant(y)) => Some(x * y * whole),
+                (Form::Constant(x), Form::Blocks { .. }) => Some(x * width(b, q)?),
+                (Form::Blocks { .. }, Form::Constant(y)) => Some(y * width(a, r)?),
                 _ => None,
             }
         };
@@ -267,8 +281,16 @@ impl<'a> Host<'a> {
     }
 
     fn products(&self, rows: &[usize], columns: &[usize], slots: Option<&[(u32, u32)]>) -> Vec<f64> {
+        let untouched = self.a.untouched().is_some() && self.b.untouched().is_some();
+        let counted = slots.is_some() && untouched && self.knobs.sum == Sum::Exact;
+        let counts = if counted { self.counts(slots) } else { None };
+        // Where both take the same k, the counts go into the smaller operand, and the other one stays as it is.
+        let slots = if counts.is_some() { None } else { slots };
         let depth = slots.map_or(self.target.k, <[_]>::len);
-        let a = self.operand_rows(rows, true, slots);
+        let mut a = self.operand_rows(rows, true, slots);
+        if let Some(counts) = &counts {
+            a.chunks_mut(depth.max(1)).for_each(|row| row.iter_mut().zip(counts).for_each(|(x, count)| *x *= count));
+        }
         let mut values = vec![0.0; rows.len() * columns.len()];
         for (index, chunk) in columns.chunks(AT_A_TIME).enumerate() {
             let (from, b) = (index * AT_A_TIME, self.operand_rows(chunk, false, slots));
@@ -429,15 +451,28 @@ impl<'a> Host<'a> {
         values
     }
 
-    /// Whether every partial sum is exact with these knobs. Codes that are read as another type's can have more bits than the
-    /// probe's own proof allows for.
-    pub fn exact(&self) -> bool {
-        if !self.knobs.a.misreads() && !self.knobs.b.misreads() {
-            return true;
+    /// Whether every partial sum is exact where codes are read as another type's, which can have more bits than the probe's own proof
+    /// allows for: at some addresses, or everywhere.
+    pub fn exact(&self, addresses: Option<&[usize]>) -> bool {
+        let t = self.target;
+        let (mut rows, mut columns) = (Vec::from_iter(0..t.m()), Vec::from_iter(0..t.b.rows));
+        if let Some(addresses) = addresses {
+            let places = || addresses.iter().map(|at| (at / t.out_leading, at % t.out_leading));
+            rows = places().map(|place| place.0).collect();
+            let of = |(r, q): (usize, usize)| {
+                let base = self.group(r).unwrap_or(0) * t.wide();
+                let (first, second) = self.columns(q.min(t.n() - 1));
+                [Some(base + first), second.map(|second| base + second)]
+            };
+            columns = places().flat_map(of).flatten().collect();
         }
-        let size =
-            |rows: usize, is_a| seen(&self.operand_rows(&Vec::from_iter(0..rows), is_a, self.slots()), self.depth());
-        window(&size(self.target.m(), true), &size(self.target.b.rows, false), self.target).holds
+        for list in [&mut rows, &mut columns] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let depth = self.slots().map_or(t.k, <[_]>::len);
+        let size = |rows: &[usize], is_a| seen(&self.operand_rows(rows, is_a, self.slots()), depth);
+        window(&size(&rows, true), &size(&columns, false), t).holds
     }
 
     /// The whole storage.

@@ -1,5 +1,6 @@
 //! The ways in which the host model can be made wrong. All at their defaults, it is the contract.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::{ElementType, GatePairs};
@@ -206,4 +207,19 @@ pub struct Knobs {
     pub store: Option<StoreFault>,
     /// The output is overwritten where it should be added to, or the reverse.
     pub wrong_role: bool,
+}
+
+impl Knobs {
+    /// How many times as large as without these knobs a sum can be, of a kernel with so many tiles.
+    pub fn growth(&self, tiles: usize) -> f64 {
+        let most = |slots: &mut dyn Iterator<Item = &(u32, u32)>| {
+            let mut counts: HashMap<u32, usize> = HashMap::new();
+            slots.for_each(|slot| *counts.entry(slot.0).or_default() += 1);
+            counts.into_values().max().unwrap_or(1)
+        };
+        let slots = self.slots.as_ref().map_or(1, |slots| most(&mut slots.iter()));
+        let parts = self.split_slots.as_ref().map_or(1, |parts| most(&mut parts.iter().flatten()));
+        let times = self.split_times.as_ref().map_or(1, |times| times.iter().copied().max().unwrap_or(1));
+        (slots.max(parts).max(times) * if self.carry.is_some() { tiles } else { 1 }) as f64
+    }
 }

@@ -92,7 +92,7 @@ impl Map {
             let (dr, dc) = moved[r % tr * tk + c % tk]?;
             let (row, column) = (r as i64 + dr, c as i64 + dc);
             let inside = (0..rows as i64).contains(&row) && (0..k as i64).contains(&column);
-            inside.then_some((row as usize * k + column as usize) as u32)
+            inside.then(|| (row as usize * k + column as usize) as u32)
         };
         let agrees = |x: &Known| source(x.at.0, x.at.1) == x.from.map(|f| (f.0 * k + f.1) as u32);
         if !known.iter().all(agrees) {

@@ -21,6 +21,13 @@ pub struct Proof {
     pub holds: bool,
 }
 
+impl Proof {
+    /// Whether the condition still holds for sums that are `growth` times as large.
+    pub fn holds_for(&self, growth: f64) -> bool {
+        self.bound * growth <= 2_f64.powi(self.bits as i32 + self.unit)
+    }
+}
+
 /// Sizes of an operand with its block scales multiplied in.
 fn scaled(size: Size, scales: &[f64]) -> Size {
     let finite = || scales.iter().map(|s| s.abs()).filter(|s| *s > 0.0);
@@ -93,5 +100,5 @@ pub(super) fn window(a: &Size, b: &Size, target: &Target) -> Proof {
 fn largest_part(target: &Target) -> f64 {
     let splits = &target.splits;
     let f16 = [splits.partial, splits.sum].contains(&ElementType::F16);
-    if splits.count > 1 && f16 { 65_504.0 } else { f64::INFINITY }
+    if (splits.count > 1 && f16) || target.accumulator_bits == 11 { 65_504.0 } else { f64::INFINITY }
 }

@@ -3,7 +3,7 @@
 
 use crate::model::{ElementType, Fill};
 
-use super::fill::{evaluate, raw};
+use super::fill::{drawn, evaluate, raw};
 use super::format::{self, Rounding};
 
 /// Values at (r, k).
@@ -95,7 +95,12 @@ impl Values {
             Fill::Address { .. } | Fill::RowDigits { .. } | Fill::ColumnDigits { .. } => {
                 Form::Formula(fill.clone(), element)
             }
-            _ => Form::Dense(evaluate(fill, element, rows as u64, k as u64)?.into_iter().map(|x| x as f32).collect()),
+            _ => match drawn(fill, element, rows as u64, k as u64) {
+                Some(values) => Form::Dense(values),
+                None => {
+                    Form::Dense(evaluate(fill, element, rows as u64, k as u64)?.into_iter().map(|x| x as f32).collect())
+                }
+            },
         };
         Some(Values { rows, k, form })
     }

@@ -293,20 +293,18 @@ impl Dictionary<'_> {
                 );
             }
         }
-        let before_last_add = self.target.epilogue[..at].iter().rposition(|s| matches!(s, Step::Add { .. }));
-        if let Some(add) = before_last_add
-            && to.significant_bits().is_some()
-            && !matches!(self.target.epilogue.get(add.wrapping_sub(1)), Some(Step::Round { .. }))
-        {
+        if to.significant_bits().is_none() {
+            return;
+        }
+        let rounds = |at: Option<&Step>| matches!(at, Some(Step::Round { .. }));
+        for before in 0..at {
+            let steps = &self.target.epilogue;
+            if rounds(steps.get(before)) || (before > 0 && rounds(steps.get(before - 1))) {
+                continue;
+            }
             let round = Step::Round { to, rounding: Rounding::NearestEven, saturate: true };
-            self.edit(
-                "ROUNDING_POINT_EXTRA",
-                format!("the value is rounded to {to} before the addition too"),
-                ROUNDED,
-                |steps| {
-                    steps.insert(add, round);
-                },
-            );
+            let cause = format!("the value is rounded to {to} before step {before} too");
+            self.edit("ROUNDING_POINT_EXTRA", cause, ROUNDED, |steps| steps.insert(before, round));
         }
     }
 

@@ -123,11 +123,9 @@ impl Dictionary<'_> {
         }
         if splits.into_output {
             let knobs = Knobs { adds_each: true, ..Knobs::default() };
-            for (tensor, class) in [(Tensor::Bias, "BIAS_MULTIPLE"), (Tensor::Residual, "RESIDUAL_MULTIPLE")] {
-                if self.target.uses(tensor) {
-                    let cause = "every split adds what the epilogue adds, not the first alone";
-                    self.add(class, Stage::Epilogue, cause, knobs.clone(), ADDED);
-                }
+            if self.target.uses(Tensor::Bias) || self.target.uses(Tensor::Residual) {
+                let cause = "every split adds what the epilogue adds, not the first alone";
+                self.add("SPLITK_ADDS_EACH", Stage::Epilogue, cause, knobs, ADDED);
             }
         }
         let own = (splits.partial, splits.sum);
