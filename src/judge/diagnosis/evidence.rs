@@ -101,22 +101,28 @@ impl<'a> Evidence<'a> {
         self.shown.iter().any(|s| s.written_wrong)
     }
 
-    /// The logical output of a probe, row-major, without the probe's gain.
+    /// The logical output of a probe, row-major, without the probe's gain and what it is added to.
     pub fn output(&self, shown: &Shown) -> Vec<f64> {
         let t = self.target;
         let seen = shown.seen();
-        let gain = shown.rung.gain;
-        let row = |r: usize| seen.values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| x / gain);
+        let (gain, before) = (shown.rung.gain, self.before(shown));
+        let row = |r: usize| {
+            seen.values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| (x - before) / gain)
+        };
         (0..t.m()).flat_map(row).collect()
+    }
+
+    /// What was in the output and is still part of it.
+    fn before(&self, shown: &Shown) -> f64 {
+        if self.target.accumulate { shown.rung.inputs.before } else { 0.0 }
     }
 
     /// The same of its expectation.
     pub fn expected(&self, shown: &Shown) -> Vec<f64> {
         let t = self.target;
-        let gain = shown.rung.gain;
-        let row = |r: usize| {
-            shown.expected.values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| x / gain)
-        };
+        let (gain, before, values) = (shown.rung.gain, self.before(shown), &shown.expected.values);
+        let row =
+            |r: usize| values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| (x - before) / gain);
         (0..t.m()).flat_map(row).collect()
     }
 
