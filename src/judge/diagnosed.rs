@@ -129,14 +129,16 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
                 cause,
                 held_out: evidence.held_out(),
             };
+            let before = matches!(&answer.outcome, Outcome::Reproduced { verdict: Some(verdict) } if !verdict.prologues.is_empty());
             let exactly = if evidence.target.gain() > 1.0 {
                 "bit for bit where the activation is exact, and within what a kernel's approximation of it may be away elsewhere,"
             } else {
                 "bit for bit"
             };
             let sure = format!(
-                "this predicts the wrong output {exactly} on all {probes} probes, {} values of random inputs among them that no parameter \
+                "{} predicts the wrong output {exactly} on all {probes} probes, {} values of random inputs among them that no parameter \
                  was fitted to; failing probes: {}",
+                if before { "the kernel alone: this" } else { "this" },
                 verdict.held_out,
                 few(&failing)
             );
@@ -149,7 +151,6 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
                 );
             }
             let confounds = assumptions(contract, classes);
-            let before = matches!(&answer.outcome, Outcome::Reproduced { verdict: Some(verdict) } if !verdict.prologues.is_empty());
             if confounds.is_empty() {
                 wrong(&mut answer, contract, Some(verdict))
             } else if before {

@@ -75,7 +75,11 @@ pub(super) fn next_step(outcome: &Outcome, rungs: &[RungResult], hints: &[Stage]
         Outcome::Reproduced { verdict: Some(verdict) } => step(
             format!(
                 "correct the {} and run again: {}",
-                verdict.stages.iter().map(|s| s.name()).collect::<Vec<_>>().join(" or "),
+                verdict.stages.iter().map(|s| s.name()).collect::<Vec<_>>().join(if verdict.prologues.is_empty() {
+                    " or "
+                } else {
+                    " and then the "
+                }),
                 verdict.cause
             ),
             "every rung passes; a second fault may have been hidden by this one",

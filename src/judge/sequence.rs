@@ -67,7 +67,9 @@ pub(super) fn before(events: &[Event], context: &Context) -> Before {
 /// Storage that the contract does not name and that stays unwritten is no defect.
 fn padding(sequence: &Sequence) -> Vec<String> {
     let mut notes: Vec<String> = vec![];
-    for result in sequence.alone.iter().filter(|result| result.padding_written < result.padding) {
+    let fails = |name: &str| sequence.alone.iter().any(|result| result.name == name && result.failed());
+    for result in sequence.alone.iter().filter(|result| result.padding_written < result.padding && !fails(&result.name))
+    {
         let note = format!(
             "prologue `{}` writes {} of the {} elements of padding of {}; the contract names no value there, so that is no defect",
             result.name, result.padding_written, result.padding, result.writes
@@ -96,18 +98,14 @@ fn told(name: &str, writes: &str, results: &[&PrologueResult], maps: &[PrologueM
     let failed: Vec<&&PrologueResult> = results.iter().filter(|result| result.failed()).collect();
     let Some(shown) = failed.iter().find(|result| result.rung == "integers").or(failed.first()) else { return vec![] };
     let mut sentence = format!(
-        "prologue `{name}`, alone, fails on {} of {} rungs; on `{}`: {}",
+        "prologue `{name}`, alone, fails on {} of {} rungs; on `{}`, in {writes}: {}",
         failed.len(),
         results.len(),
         shown.rung,
         shown.why
     );
     if shown.wrong > 0 {
-        sentence.push_str(&format!(
-            " of {writes}, in {} and {}",
-            lines("row", &shown.rows),
-            lines("column", &shown.columns)
-        ));
+        sentence.push_str(&format!(", in {} and {}", lines("row", &shown.rows), lines("column", &shown.columns)));
     }
     if let Some(first) = shown.failures.first() {
         sentence.push_str(&format!(
@@ -203,18 +201,22 @@ impl Before {
         let kernel = if rungs.iter().any(RungResult::failed) {
             "the kernel fails by itself as well".to_owned()
         } else if passed > 0 {
-            format!("given what it should leave, the kernel is right on all {passed} rungs that ran")
+            format!("given the right operands, the kernel is right on all {passed} rungs that ran")
         } else {
             "the kernel alone was not tried".to_owned()
         };
         let names: Vec<String> = self.at_fault.iter().map(|name| format!("`{name}`")).collect();
+        let one = names.len() == 1;
         Verdict {
             stages: vec![Stage::Prologue],
             prologues: self.at_fault.clone(),
             classes: vec![],
             cause: format!(
-                "{}, launched before the kernel, leaves wrong what it writes; {kernel}",
-                names.join(" and ")
+                "{}, launched before the kernel, {} wrong what {} {}; {kernel}",
+                names.join(" and "),
+                if one { "leaves" } else { "leave" },
+                if one { "it" } else { "they" },
+                if one { "writes" } else { "write" },
             ),
             held_out: 0,
         }

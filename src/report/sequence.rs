@@ -25,7 +25,8 @@ pub(super) fn sequence(sequence: &Sequence, kernel: &[RungResult]) -> String {
         rows.push(vec![key.0.to_owned(), key.1.to_owned(), format!("{passed}/{}", all.len()), wrong, elements]);
     }
     for (name, rungs) in [("the kernel alone", kernel), ("all together", &sequence.together)] {
-        let ran: Vec<&RungResult> = rungs.iter().filter(|rung| rung.status != RungStatus::Skip).collect();
+        let ran: Vec<&RungResult> =
+            rungs.iter().filter(|rung| rung.status != RungStatus::Skip && rung.family() != "probe").collect();
         let passed = ran.iter().filter(|rung| !rung.failed()).count();
         let metrics = || ran.iter().filter_map(|rung| rung.metrics.as_ref());
         let (wrong, elements): (u64, u64) = (metrics().map(|m| m.wrong).sum(), metrics().map(|m| m.elements).sum());
