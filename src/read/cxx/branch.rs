@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::condition::Condition;
 use super::lex::{Token, TokenKind, Tokens};
+use super::standalone::words_of;
 use crate::source::Span;
 
 /// Macros a CUDA compiler always defines.
@@ -42,12 +43,6 @@ pub fn dropped(text: &[u8], tokens: &Tokens, defines: &[(String, Option<String>)
         out.push(Span::new(from, text.len()));
     }
     out
-}
-
-fn words_of(tokens: &[Token], directive: Span) -> &[Token] {
-    let from = tokens.partition_point(|t| t.span.start < directive.start);
-    let until = tokens.partition_point(|t| t.span.start < directive.end);
-    tokens.get(from + 1..until).unwrap_or_default()
 }
 
 fn apply(text: &[u8], words: &[Token], levels: &mut Vec<Level>, macros: &mut HashMap<String, String>) {

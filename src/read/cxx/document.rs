@@ -29,6 +29,8 @@ pub struct Document {
     pub masked: Vec<u8>,
     /// The tokens of the original.
     pub tokens: Tokens,
+    /// Macros of the text itself that say `__global__`.
+    pub global_words: Vec<Vec<u8>>,
     tree: Tree,
 }
 
@@ -42,6 +44,7 @@ impl Document {
             stripped: masked.stripped,
             masked: masked.text,
             tokens: masked.tokens,
+            global_words: masked.global_words,
             tree,
         }
     }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::document::{Document, children, span};
+use super::document::{Document, children, span, squeeze};
 use crate::source::Span;
 
 /// A function's declaration or definition.
@@ -32,8 +32,11 @@ impl Function<'_> {
         Span::new(start, start + text.strip_suffix(b";").unwrap_or(text).trim_ascii_end().len())
     }
 
-    /// Whether the parser stumbled within the declaration.
+    /// Whether the parser stumbled within the declaration, or gave up on what may be its beginning.
     pub fn stumbled(&self, document: &Document) -> bool {
+        if self.is_beheaded() {
+            return true;
+        }
         let end = self.head(document).end;
         let mut open = vec![self.outer];
         while let Some(node) = open.pop() {
@@ -47,6 +50,20 @@ impl Function<'_> {
             open.extend(node.children(&mut cursor));
         }
         false
+    }
+
+    /// Whether the text before it, directives aside, is the head of a declaration that has no rest.
+    fn is_beheaded(&self) -> bool {
+        let mut before = self.outer.prev_sibling();
+        while let Some(node) = before.filter(|node| node.kind() == "comment" || node.kind().starts_with("preproc_")) {
+            before = node.prev_sibling();
+        }
+        before.filter(|node| node.is_error()).is_some_and(|error| {
+            let mut cursor = error.walk();
+            error.children(&mut cursor).last().is_some_and(|last| {
+                matches!(last.kind(), "template_parameter_list" | "__global__" | "__device__" | "template_declaration")
+            })
+        })
     }
 
     /// Whether the name, or its end, is `wanted`.
@@ -130,16 +147,56 @@ fn descend<'t>(
 }
 
 fn function<'t>(document: &Document, frame: &Frame<'t>) -> Option<Function<'t>> {
-    let declarator = declarator(frame.node.child_by_field_name("declarator")?)?;
-    let name_node = declarator.child_by_field_name("declarator")?;
+    let declared = frame.node.child_by_field_name("declarator")?;
+    if let Some(conversion) = conversion(document, frame, declared) {
+        return Some(conversion);
+    }
+    let declarator = declarator(declared)?;
+    let parameters = declarator.child_by_field_name("parameters")?;
+    // `inline operator T()` is parsed as a function `T` of the type `operator`.
+    let operator = frame.node.child_by_field_name("type").filter(|node| document.text(*node) == "operator");
+    let name_node = operator.map_or_else(|| declarator.child_by_field_name("declarator"), Some)?;
+    let name = match operator {
+        Some(operator) => between(document, operator.start_byte(), parameters.start_byte()),
+        None => document.squeezed(name_node),
+    };
     Some(Function {
-        name: format!("{}{}", frame.scope, document.squeezed(name_node)),
+        name: format!("{}{name}", frame.scope),
         outer: frame.outer.unwrap_or(frame.node),
         name_node,
         template_parameters: frame.template,
-        parameters: declarator.child_by_field_name("parameters")?,
+        parameters,
         body: frame.node.child_by_field_name("body"),
     })
+}
+
+/// `operator T()`, whose name is everything before its parameter list.
+fn conversion<'t>(document: &Document, frame: &Frame<'t>, declared: Node<'t>) -> Option<Function<'t>> {
+    let mut operator = declared;
+    while operator.kind() == "qualified_identifier" {
+        operator = operator.child_by_field_name("name")?;
+    }
+    if operator.kind() != "operator_cast" {
+        return None;
+    }
+    let mut inner = operator;
+    while inner.kind() != "abstract_function_declarator" {
+        inner = inner.child_by_field_name("declarator")?;
+    }
+    let parameters = inner.child_by_field_name("parameters")?;
+    let name = between(document, declared.start_byte(), parameters.start_byte());
+    Some(Function {
+        name: format!("{}{name}", frame.scope),
+        outer: frame.outer.unwrap_or(frame.node),
+        name_node: operator,
+        template_parameters: frame.template,
+        parameters,
+        body: frame.node.child_by_field_name("body"),
+    })
+}
+
+fn between(document: &Document, start: usize, end: usize) -> String {
+    squeeze(&String::from_utf8_lossy(&document.stripped[start..end]))
 }
 
 /// The function declarator behind pointers and references.

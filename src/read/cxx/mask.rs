@@ -1,9 +1,11 @@
 //! Overwrites what the grammar cannot know with text of the same length, so that every span still points into the
 //! original.
 
+use std::collections::BTreeMap;
+
 use super::annotation::{ATTRIBUTE_CALLS, replacement};
-use super::branch;
 use super::lex::{self, Token, TokenKind, Tokens};
+use super::{branch, defaults, standalone};
 use crate::source::Span;
 
 /// What the masking pass is told.
@@ -24,6 +26,8 @@ pub struct Masked {
     pub text: Vec<u8>,
     /// The tokens of the original.
     pub tokens: Tokens,
+    /// Macros of the text itself that say `__global__`.
+    pub global_words: Vec<Vec<u8>>,
 }
 
 /// Masks a text; both results have its length and its line breaks.
@@ -34,13 +38,21 @@ pub fn mask(original: &[u8], options: &MaskOptions) -> Masked {
         blank(&mut stripped, *comment);
     }
     let mut text = stripped.clone();
-    mask_tokens(&mut text, &tokens.tokens, options);
+    let own = standalone::annotations(original, &tokens);
+    mask_tokens(&mut text, &tokens.tokens, options, &own);
+    for span in standalone::between(&text, &tokens.tokens) {
+        blank(&mut text, span);
+    }
+    for (span, fill) in defaults::unknown(&text, &tokens.tokens) {
+        text[span.range()].fill(fill);
+    }
     if let Some(defines) = &options.branches {
         for span in branch::dropped(original, &tokens, defines) {
             blank(&mut text, span);
         }
     }
-    Masked { stripped, text, tokens }
+    let global_words = own.into_iter().filter_map(|(name, global)| global.then_some(name)).collect();
+    Masked { stripped, text, tokens, global_words }
 }
 
 /// Overwrites all but line breaks with blanks.
@@ -57,7 +69,7 @@ fn overwrite(text: &mut [u8], span: Span, with: &str) {
     text[span.start..span.start + with.len()].copy_from_slice(with.as_bytes());
 }
 
-fn mask_tokens(text: &mut [u8], tokens: &[Token], options: &MaskOptions) {
+fn mask_tokens(text: &mut [u8], tokens: &[Token], options: &MaskOptions, own: &BTreeMap<Vec<u8>, bool>) {
     let mut index = 0;
     let mut template_until = 0;
     while index < tokens.len() {
@@ -83,12 +95,21 @@ fn mask_tokens(text: &mut [u8], tokens: &[Token], options: &MaskOptions) {
             }
         } else if word == "template" && tokens.get(index).is_some_and(|t| t.is(b'<')) {
             template_until = template_until.max(template_end(tokens, index));
-        } else if word == "typename" && index > template_until {
+        } else if (word == "typename" && index > template_until)
+            || (word == "friend" && follows_a_word(tokens, index - 1))
+        {
             blank(text, token.span);
         } else if let Some(with) = replacement(&word, &options.annotation_macros) {
             overwrite(text, token.span, with);
+        } else if own.contains_key(word.as_bytes()) {
+            blank(text, token.span);
         }
     }
+}
+
+/// Whether the token stands behind another word of its declaration: the grammar knows `friend` in front only.
+fn follows_a_word(tokens: &[Token], index: usize) -> bool {
+    index > 0 && !tokens[index - 1].directive && tokens[index - 1].kind == TokenKind::Word
 }
 
 /// `and`, `or` and `not` in a preprocessor condition.
@@ -167,6 +188,14 @@ mod tests {
         assert_eq!(
             masked("template <typename T = typename X::Y> f(typename Z::W{});"),
             "template <typename T = typename X::Y> f(         Z::W{});"
+        );
+    }
+
+    #[test]
+    fn friend_behind_a_word_vanishes() {
+        assert_eq!(
+            masked("CUTE_DEVICE friend void f(); friend class X;"),
+            "__device__         void f(); friend class X;"
         );
     }
 

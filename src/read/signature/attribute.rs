@@ -29,7 +29,8 @@ pub fn arguments(document: &Document, head: Span, name: &str) -> Option<Fact<Str
 /// Whether the declaration says `__global__`, or a macro that stands for it.
 pub fn is_global(document: &Document, head: Span) -> bool {
     let bytes = document.source.bytes();
-    within(document, head)
-        .iter()
-        .any(|t| t.kind == TokenKind::Word && GLOBAL_WORDS.iter().any(|word| word.as_bytes() == t.bytes(bytes)))
+    let says = |word: &[u8]| {
+        GLOBAL_WORDS.iter().any(|known| known.as_bytes() == word) || document.global_words.iter().any(|own| own == word)
+    };
+    within(document, head).iter().any(|t| t.kind == TokenKind::Word && says(t.bytes(bytes)))
 }

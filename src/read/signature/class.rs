@@ -37,7 +37,7 @@ pub(super) fn find(document: &Document, name: &str) -> Option<KernelSignature> {
     Some(KernelSignature {
         name: qualified,
         text: Fact::transcribed(spot.text().trim_end().to_owned(), spot.place()),
-        template_parameters: list.map(|list| parameter::template_parameters(document, list)).unwrap_or_default(),
+        template_parameters: list.map(|list| parameter::template_parameters(document, list, None)).unwrap_or_default(),
         parameters: vec![],
         global: false,
         launch_bounds: None,

@@ -6,7 +6,7 @@ use super::{attribute, class, parameter};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::Fact;
 use crate::model::KernelSignature;
-use crate::read::cxx::document::{Document, Grammar};
+use crate::read::cxx::document::{Document, Grammar, span};
 use crate::read::cxx::functions::{Function, functions};
 use crate::read::cxx::mask::MaskOptions;
 use crate::read::cxx::nearest::nearest;
@@ -43,6 +43,30 @@ pub fn find(source: &Arc<Source>, name: &str, options: &SignatureOptions) -> Res
         },
         Choice::Unclear(error) => Err(error.into()),
     }
+}
+
+/// Every function that a header declares or defines, in order; those that cannot be read are told one by one.
+pub fn all(source: &Arc<Source>, options: &SignatureOptions) -> Vec<Result<KernelSignature, Diagnostic>> {
+    let mask = MaskOptions { annotation_macros: options.annotation_macros.clone(), branches: None };
+    let document = Document::parse(source, Grammar::Cuda, &mask);
+    let found = functions(&document);
+    if !found.iter().any(|function| function.stumbled(&document)) {
+        return found.iter().map(|function| Ok(signature(&document, function))).collect();
+    }
+    let mask = MaskOptions { branches: Some(options.defines.clone()), ..mask };
+    let chosen = Document::parse(source, Grammar::Cuda, &mask);
+    let others = functions(&chosen);
+    let read = |function: &Function<'_>| {
+        let same = |other: &&Function<'_>| span(other.name_node) == span(function.name_node);
+        match function.stumbled(&document) {
+            false => Ok(signature(&document, function)),
+            true => match others.iter().find(same).filter(|other| !other.stumbled(&chosen)) {
+                Some(other) => Ok(signature(&chosen, other)),
+                None => Err(unreadable(&document, &function.name, function)),
+            },
+        }
+    };
+    found.iter().map(read).collect()
 }
 
 enum Choice {
@@ -91,7 +115,7 @@ fn signature(document: &Document, function: &Function<'_>) -> KernelSignature {
         text: Fact::transcribed(spot.text().into_owned(), spot.place()),
         template_parameters: function
             .template_parameters
-            .map(|list| parameter::template_parameters(document, list))
+            .map(|list| parameter::template_parameters(document, list, Some(function.parameters)))
             .unwrap_or_default(),
         parameters: parameter::parameters(document, function.parameters),
         global: attribute::is_global(document, before),

@@ -6,6 +6,8 @@ mod find;
 mod parameter;
 
 #[cfg(test)]
+mod libclang_tests;
+#[cfg(test)]
 mod tests;
 
-pub use find::{SignatureOptions, find};
+pub use find::{SignatureOptions, all, find};

@@ -3,13 +3,38 @@
 use tree_sitter::Node;
 
 use crate::model::{Parameter, TemplateParameter, TemplateParameterKind};
-use crate::read::cxx::document::{Document, children, span};
+use crate::read::cxx::document::{Document, any, children, span};
 use crate::read::cxx::functions::element_span;
 use crate::source::Span;
 
-/// The parameters of a template parameter list.
-pub fn template_parameters(document: &Document, list: Node<'_>) -> Vec<TemplateParameter> {
-    children(list).into_iter().map(|node| template_parameter(document, node)).collect()
+/// The parameters of a template parameter list; `function` is the parameter list of the function that it belongs to.
+///
+/// `Shape S` may be a value of a type or, if `Shape` is a concept, a type: it is one where the declaration uses it as one.
+pub fn template_parameters(document: &Document, list: Node<'_>, function: Option<Node<'_>>) -> Vec<TemplateParameter> {
+    let mut out: Vec<_> = children(list).into_iter().map(|node| template_parameter(document, node)).collect();
+    let is_type = |name: &str| {
+        !name.is_empty() && [Some(list), function].into_iter().flatten().any(|part| uses_as_type(document, part, name))
+    };
+    for parameter in &mut out {
+        if parameter.kind == TemplateParameterKind::Value && is_type(&parameter.name) {
+            parameter.kind = TemplateParameterKind::Type;
+        }
+    }
+    out
+}
+
+/// Whether a parameter within `part` has the type `name`, or something there is a member of `name`.
+fn uses_as_type(document: &Document, part: Node<'_>, name: &str) -> bool {
+    let is = |field: &str, node: Node<'_>, kind: &str| {
+        node.child_by_field_name(field).is_some_and(|n| n.kind() == kind && document.text(n) == name)
+    };
+    any(part, |node| match node.kind() {
+        "parameter_declaration" | "optional_parameter_declaration" | "variadic_parameter_declaration" => {
+            is("type", node, "type_identifier")
+        }
+        "qualified_identifier" => is("scope", node, "namespace_identifier"),
+        _ => false,
+    })
 }
 
 fn template_parameter(document: &Document, node: Node<'_>) -> TemplateParameter {
@@ -108,11 +133,12 @@ fn declared_name(node: Node<'_>) -> Option<Node<'_>> {
     let mut node = node.child_by_field_name("declarator")?;
     for _ in 0..16 {
         match node.kind() {
-            "identifier" | "field_identifier" => return Some(node),
-            kind if kind.starts_with("abstract_") => {}
+            "identifier" | "field_identifier" | "type_identifier" => return Some(node),
             _ => {}
         }
-        node = match node.child_by_field_name("declarator") {
+        // A pointer to a member is `scope::` and then its declarator.
+        let inner = if node.kind() == "qualified_identifier" { "name" } else { "declarator" };
+        node = match node.child_by_field_name(inner) {
             Some(inner) => inner,
             None => children(node)
                 .into_iter()
