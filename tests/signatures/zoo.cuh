@@ -12,6 +12,7 @@
 #define ZOO_PAIR(name) \
   inline int name##_first() { return 1; }
 #define ZOO_MAKE(name) ZOO_PAIR(name)
+#define ZOO_BOUNDS(threads) __launch_bounds__(threads)
 
 namespace zoo {
 
@@ -56,6 +57,12 @@ __launch_bounds__(Operator::THREADS, 1)
 #endif
 void conditional_bounds(const __grid_constant__ typename Operator::Params params) {}
 
+__device__ inline void conditional_parameter(int a,
+#ifdef ZOO_WIDE
+                                             int b,
+#endif
+                                             int c) {}
+
 // Defaults that are braces, pointers or references.
 template <class Stride = int, typename Pointer = void *, typename Reference = const Map &>
 __device__ Pointer braces(Stride stride = {}, Map map = { }, Kind kind = {}) {
@@ -66,6 +73,8 @@ __device__ Pointer braces(Stride stride = {}, Map map = { }, Kind kind = {}) {
 ZOO_SPACE int annotated(int a, int b) { return a + b; }
 template <int N>
 ZOO_RUN void run(ZOO_API float *x) {}
+template <int N>
+__global__ ZOO_BOUNDS(N * 32) void bounded(float *x) {}
 ZOO_MAKE(one)
 ZOO_MAKE(two)
 
@@ -77,6 +86,14 @@ template <class T>
 concept Tile = requires { typename T::type; };
 template <Tile A, Tile B, Kind kKind, class C = typename A::type>
 __device__ void constrained(const A &a, typename B::type b, C c = C());
+
+template <bool B, class T>
+struct Enable {
+  using type = T;
+};
+constexpr bool is_grouped(Kind kind) { return kind == Kind::Grouped; }
+template <Kind kKind, typename = typename Enable<is_grouped(kKind), int>::type>
+__device__ void enabled(int a);
 
 // Members.
 struct Value {

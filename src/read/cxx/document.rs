@@ -23,7 +23,7 @@ pub enum Grammar {
 pub struct Document {
     /// The original.
     pub source: Arc<Source>,
-    /// The original with comments blanked.
+    /// The original with comments and branches that were not chosen blanked.
     pub stripped: Vec<u8>,
     /// What was parsed.
     pub masked: Vec<u8>,

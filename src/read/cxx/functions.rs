@@ -34,7 +34,7 @@ impl Function<'_> {
 
     /// Whether the parser stumbled within the declaration, or gave up on what may be its beginning.
     pub fn stumbled(&self, document: &Document) -> bool {
-        if self.is_beheaded() {
+        if self.is_beheaded() || self.is_cut(document) {
             return true;
         }
         let end = self.head(document).end;
@@ -58,12 +58,23 @@ impl Function<'_> {
         while let Some(node) = before.filter(|node| node.kind() == "comment" || node.kind().starts_with("preproc_")) {
             before = node.prev_sibling();
         }
-        before.filter(|node| node.is_error()).is_some_and(|error| {
-            let mut cursor = error.walk();
-            error.children(&mut cursor).last().is_some_and(|last| {
-                matches!(last.kind(), "template_parameter_list" | "__global__" | "__device__" | "template_declaration")
-            })
-        })
+        let Some(before) = before.filter(|node| node.has_error()) else { return false };
+        let mut last = before;
+        while let Some(inner) = last.child_count().checked_sub(1).and_then(|index| last.child(index)) {
+            last = inner;
+            if matches!(last.kind(), "template_parameter_list" | "__global__" | "__device__") {
+                return before.is_error();
+            }
+        }
+        last.is_missing()
+    }
+
+    /// Whether a condition that is still there cuts the head.
+    fn is_cut(&self, document: &Document) -> bool {
+        let directives = &document.tokens.directives;
+        let from = directives.partition_point(|directive| directive.start < self.outer.start_byte());
+        let end = self.parameters.end_byte();
+        directives[from..].iter().take_while(|d| d.start < end).any(|d| document.masked[d.start] == b'#')
     }
 
     /// Whether the name, or its end, is `wanted`.

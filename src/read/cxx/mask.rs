@@ -20,7 +20,7 @@ pub struct MaskOptions {
 /// A text after the pass.
 #[derive(Debug)]
 pub struct Masked {
-    /// The original with comments blanked.
+    /// The original with comments and branches that were not chosen blanked.
     pub stripped: Vec<u8>,
     /// What the parser sees.
     pub text: Vec<u8>,
@@ -49,6 +49,7 @@ pub fn mask(original: &[u8], options: &MaskOptions) -> Masked {
     if let Some(defines) = &options.branches {
         for span in branch::dropped(original, &tokens, defines) {
             blank(&mut text, span);
+            blank(&mut stripped, span);
         }
     }
     let global_words = own.into_iter().filter_map(|(name, global)| global.then_some(name)).collect();

@@ -1,5 +1,5 @@
-//! Macros that a text itself shows to be no part of a declaration: those that it defines as nothing but annotations, and
-//! calls and words in capitals between statements.
+//! Macros that a text itself shows to be no part of a declaration: those that it defines as nothing but annotations, calls
+//! and words in capitals between statements, and calls in capitals behind an annotation.
 
 use std::collections::BTreeMap;
 
@@ -77,20 +77,23 @@ pub fn words_of(tokens: &[Token], directive: Span) -> &[Token] {
 }
 
 /// Macros in capitals, with their arguments or without, that stand between a statement's end and the beginning of a
-/// declaration.
+/// declaration; with arguments, also behind an annotation of a declaration.
 pub fn between(text: &[u8], tokens: &[Token]) -> Vec<Span> {
     let mut out = vec![];
-    let (mut index, mut begins) = (0, true);
+    let (mut index, mut begins, mut annotated) = (0, true, false);
     while let Some(token) = tokens.get(index) {
-        if begins
-            && !token.directive
-            && is_capital(token.bytes(text))
-            && let Some(end) = macros_end(text, tokens, index)
-        {
+        let end = match (annotated, begins) {
+            _ if token.directive || !is_capital(token.bytes(text)) => None,
+            (true, _) => call_end(tokens, index),
+            (_, true) => macros_end(text, tokens, index),
+            _ => None,
+        };
+        if let Some(end) = end {
             out.push(Span::new(token.span.start, tokens[end - 1].span.end));
             index = end;
             continue;
         }
+        annotated = !token.directive && ANNOTATIONS.contains(&token.bytes(text));
         begins = token.directive || matches!(token.kind, TokenKind::Punct(b';' | b'{' | b'}'));
         index += 1;
     }
@@ -113,6 +116,12 @@ fn macros_end(text: &[u8], tokens: &[Token], from: usize) -> Option<usize> {
         None if called => Some(at),
         _ => None,
     }
+}
+
+/// One past a macro's arguments, where the declaration that it annotates goes on with a word.
+fn call_end(tokens: &[Token], at: usize) -> Option<usize> {
+    let end = tokens.get(at + 1).filter(|token| token.is(b'(')).and_then(|_| closing(tokens, at + 1))? + 1;
+    tokens.get(end).is_some_and(|next| next.kind == TokenKind::Word && !next.directive).then_some(end)
 }
 
 fn is_capital(word: &[u8]) -> bool {
@@ -139,6 +148,7 @@ mod tests {
         );
         assert_eq!(alone("SPACE_BEGIN namespace a { MAKE(f)\nMAKE(g) }"), ["SPACE_BEGIN", "MAKE(f)\nMAKE(g)"]);
         assert_eq!(alone("}\nMAKE(x)\n#endif\n"), ["MAKE(x)"]);
+        assert_eq!(alone("__global__ BOUNDS(N * 2) void k(); static TABLE(x) = 1;"), ["BOUNDS(N * 2)"]);
     }
 
     #[test]

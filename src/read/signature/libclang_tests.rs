@@ -99,5 +99,6 @@ fn macros_of_the_text_make_kernels_too() {
     let kernel = find(&source, "zoo::run", &SignatureOptions::default()).unwrap();
     assert!(kernel.global);
     assert!(kernel.text.value.contains("ZOO_RUN void run"), "{}", kernel.text.value);
+    assert!(find(&source, "bounded", &SignatureOptions::default()).unwrap().global);
     assert!(!find(&source, "annotated", &SignatureOptions::default()).unwrap().global);
 }

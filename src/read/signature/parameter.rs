@@ -28,13 +28,8 @@ fn uses_as_type(document: &Document, part: Node<'_>, name: &str) -> bool {
     let is = |field: &str, node: Node<'_>, kind: &str| {
         node.child_by_field_name(field).is_some_and(|n| n.kind() == kind && document.text(n) == name)
     };
-    any(part, |node| match node.kind() {
-        "parameter_declaration" | "optional_parameter_declaration" | "variadic_parameter_declaration" => {
-            is("type", node, "type_identifier")
-        }
-        "qualified_identifier" => is("scope", node, "namespace_identifier"),
-        _ => false,
-    })
+    children(part).into_iter().any(|parameter| is("type", parameter, "type_identifier"))
+        || any(part, |node| node.kind() == "qualified_identifier" && is("scope", node, "namespace_identifier"))
 }
 
 fn template_parameter(document: &Document, node: Node<'_>) -> TemplateParameter {
