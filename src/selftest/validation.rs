@@ -136,7 +136,7 @@ fn graded(conclusion: &Conclusion, planted: &[Planted], shows: impl Fn() -> bool
                 Sureness::Classes if class_right => Outcome::Among,
                 _ if !stage_right => Outcome::WrongStage,
                 Sureness::Class | Sureness::Classes
-                    if planted.iter().all(|p| p.defect.kindred() == Kindred::Catalogue) =>
+                    if planted.iter().all(|p| p.defect.kindred() == Kindred::Catalogue) && planted.len() == 1 =>
                 {
                     Outcome::WrongClass
                 }

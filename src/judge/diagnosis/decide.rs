@@ -152,8 +152,11 @@ fn leaves_open(hypothesis: &Hypothesis) -> bool {
 }
 
 fn gated(evidence: &Evidence<'_>, hypothesis: &Hypothesis) -> bool {
+    let target = evidence.target;
     if hypothesis.gate.is_empty() {
-        evidence.written_wrong()
+        // Where the output is added to, nobody sees what is not written.
+        let blind = (target.accumulate || target.zeroed) && evidence.shown.iter().any(|s| s.fails);
+        evidence.written_wrong() || blind
     } else {
         evidence.any_fails(hypothesis.gate) || evidence.shown.iter().any(|s| s.rung.kind.held_out() && s.fails)
     }
@@ -271,9 +274,22 @@ impl Search<'_> {
         if let (Some(a), Some(b)) = (&self.a, &self.b)
             && let Some(knobs) = store_knobs(self.evidence, a, b)
         {
-            list.push(Candidate { what: "measured map of the store".to_owned(), stages: vec![Stage::Store], knobs });
+            let mut stages = vec![Stage::Store];
+            if self.as_a_load_would(&knobs) {
+                stages.push(Stage::OperandLoad);
+            }
+            list.push(Candidate { what: "measured map of the store".to_owned(), stages, knobs });
         }
         list
+    }
+
+    /// Whether a store moves rows, or columns, that nothing else in the epilogue is indexed by: a load that moves them gives the same.
+    fn as_a_load_would(&self, knobs: &Knobs) -> bool {
+        let t = self.evidence.target;
+        let Some(StoreFault::Map(map)) = &knobs.store else { return false };
+        let rows = map.iter().enumerate().any(|(at, source)| source.0 != at / t.n());
+        let columns = map.iter().enumerate().any(|(at, source)| source.1 != at % t.n());
+        (rows && !t.indexed_by_m()) || (columns && !t.indexed_by_n())
     }
 
     /// One measured deviation.

@@ -167,6 +167,8 @@ impl<'a> Builder<'a> {
             _ if self.target.gain() == 1.0 => 0,
             // A product of two sums leaves its range.
             ElementType::F16 if self.target.gate.is_some() => -4,
+            // Integers make sums that leave it too, when their codes are read with another sign.
+            ElementType::F16 if self.target.a.element.significant_bits().is_none() => 0,
             ElementType::F16 => 7,
             _ => 9,
         }

@@ -109,6 +109,13 @@ impl Dictionary<'_> {
             times("SPLITK_REDUCTION_MISSING", format!("only split {s} of {count} is in the sum"), all(1, 0));
             times("SPLITK_PART_DOUBLE", format!("split {s} of {count} is added twice"), all(2, 1));
         }
+        for s in (0..count).filter(|_| count > 1 && splits.is_narrow()) {
+            let wide = (ElementType::F32, ElementType::F32);
+            let alone = (0..splits.count).map(|i| usize::from(i == s)).collect();
+            let knobs = Knobs { split_times: Some(Arc::new(alone)), split_types: Some(wide), ..Knobs::default() };
+            let cause = format!("only split {s} of {count} is in the sum, as it was before it was stored");
+            self.add("SPLITK_REDUCTION_MISSING", Stage::MmaAccumulate, cause, knobs, COUNT);
+        }
         let (k, length, tile) = (self.target.k, splits.length, self.target.tile_k);
         if count > 1 && length.is_multiple_of(tile) {
             let part = |s: usize| {
