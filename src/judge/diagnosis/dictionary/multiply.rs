@@ -42,6 +42,12 @@ impl Dictionary<'_> {
             );
             self.slots("K_BLOCK_DOUBLE", cause, self.blocks((0..blocks).chain([b])));
         }
+        // Elsewhere the probes that count k say where the tail begins.
+        let chunk = (128 / t.a.element.bits()).max(1) as usize;
+        for cut in (chunk..t.tile_k.min(t.k)).step_by(chunk).filter(|cut| !t.is_plain() && *cut != t.k % t.tile_k) {
+            let slots = (0..(t.k - cut) as u32).map(|k| (k, k)).collect();
+            self.slots("K_TAIL_MISSING", format!("k from {} on is not in the sum", t.k - cut), Arc::new(slots));
+        }
         for &n in &self.fits.repeats {
             let all = (0..n).flat_map(|_| 0..blocks);
             self.slots("K_LOOP_REPEAT", format!("the whole sum is taken {n} times"), self.blocks(all));
