@@ -85,10 +85,14 @@ pub fn peers(seed: u64, count: u64) -> PeerTable {
         let defect = defects[number as usize % defects.len()];
         let mut target = random_target(&mut random);
         for _ in 0..400 {
-            if defect.fits(&target, swizzle(&target)) {
+            // An activation with a curve has no one value that a right kernel gives.
+            if defect.fits(&target, swizzle(&target)) && target.gain() == 1.0 {
                 break;
             }
             target = random_target(&mut random);
+        }
+        if target.gain() > 1.0 {
+            continue;
         }
         let (span, plan) = (swizzle(&target), plan(&target, seed.wrapping_add(number) % 1_000_003));
         let planted = Planted::draw(defect, &target, span, &mut random);
