@@ -214,17 +214,20 @@ fn run_ends_with_the_code_of_its_answer() {
         text
     };
     let trace = folder.join("trace.jsonl");
-    let options = ["--rung", "ones", "--trace", trace.as_str(), "--poison-shared", "0x41204120", "--uninitialised"];
-    let options = [&options[..], &["--schedule", "seed=3"]].concat();
+    let options = ["--trace", trace.as_str(), "--poison-shared", "0x41204120", "--uninitialised"];
+    let options = [&options[..], &["--schedule", "seed=3", "--claim", "ratio=10"]].concat();
     std::thread::scope(|scope| {
         scope.spawn(|| answer(&SIMT, 2, &[], 1, &["REPRODUCED", "(emulated)"]));
         scope.spawn(|| answer(&SM90, 8, &[], 4, &["HANG", "4224 bytes expected, 4096 arrived", "linear_sm90.cuh:132"]));
-        let correct =
-            scope.spawn(|| answer(&PADDED, 0, &options, 0, &["NOT REPRODUCED", "(emulated)", "are traced in"]));
+        // Of five rows in a tile of eight, somebody who reads all rows of the tile sees ten times too much.
+        let explained = "rows 5 to 7 of the last tile are no rows of this operand";
+        let words = ["REFUTED (emulated): ratio=10", "ones 1.000000", explained, "are traced in"];
+        let correct = scope.spawn(move || answer(&PADDED, 0, &options, 0, &words));
         let told = correct.join().unwrap();
         assert!(!told.contains("nobody initialised") && !told.contains("fence.proxy.async"), "{told}");
     });
-    // The poison stays in the columns of the padding: 1024 ones are summed, and 1024 times 10 beside them.
+    // That reading: what lay in shared memory before stays in the rows beyond the batch, so the operand's largest magnitude is 10
+    // instead of 1, and the accumulator's 10240 instead of 1024. No row of the output is such a row.
     let trace = String::from_utf8(Machine.read(&trace).unwrap()).unwrap();
     assert!(trace.contains("{\"from\":5,\"to\":7,\"absmax\":10,\"origin\":\"never written\"}"), "{:.2000}", trace);
     assert!(trace.contains("\"first\":[1024,1024,1024,1024,1024,10240,10240,10240]"), "{:.2000}", trace);
