@@ -115,6 +115,15 @@ fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
             hints: vec![Stage::Store, Stage::Synchronisation],
         });
     }
+    // A reader that takes a wrong place, which nobody wrote in this launch, gives other values each time as well, and never the right one.
+    if !evidence.piles_up() && !evidence.comes_right() {
+        return Some(Conclusion::Open {
+            why: "launches with equal inputs differ, and most of what is wrong is right in none of them: a race, or reads of memory that this \
+                  launch does not write"
+                .to_owned(),
+            hints: vec![Stage::Synchronisation, Stage::OperandLoad],
+        });
+    }
     let (class, cause) = if evidence.piles_up() {
         (
             "SPLITK_WS_NOT_CLEARED",

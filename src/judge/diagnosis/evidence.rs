@@ -126,6 +126,21 @@ impl<'a> Evidence<'a> {
         (0..t.m()).flat_map(row).collect()
     }
 
+    /// Whether, where launches differ, most of the elements that some launch has wrong are right in another.
+    pub fn comes_right(&self) -> bool {
+        let differ = |shown: &&Shown| shown.launches.iter().any(|launch| !launch.equals(shown.seen()));
+        let (mut some, mut all) = (0_usize, 0_usize);
+        for shown in self.shown.iter().filter(differ) {
+            let mut wrong = vec![0_usize; shown.expected.writes.len()];
+            for launch in &shown.launches {
+                launch.disagreements(&shown.expected).for_each(|address| wrong[address] += 1);
+            }
+            some += wrong.iter().filter(|count| **count > 0).count();
+            all += wrong.iter().filter(|count| **count == shown.launches.len()).count();
+        }
+        all * 2 <= some
+    }
+
     /// Rows × columns of addresses, mismatches first.
     fn sample(&self, shown: &Shown) -> Vec<usize> {
         let t = self.target;
