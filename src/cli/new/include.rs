@@ -13,7 +13,11 @@ pub(super) fn include(system: &dyn System, header: &Utf8Path, command: &mut Comp
     let real = system.real_path(header);
     let inside = include_folders(command)
         .iter()
-        .filter_map(|folder| real.strip_prefix(system.real_path(folder)).ok().map(Utf8Path::to_owned))
+        .filter_map(|folder| {
+            // A folder of links holds the header under the name that production gives it.
+            let named = header.strip_prefix(folder);
+            named.or_else(|_| real.strip_prefix(system.real_path(folder))).ok().map(Utf8Path::to_owned)
+        })
         .min_by_key(|path| path.components().count());
     if let Some(path) = inside {
         return format!("\"{path}\"");
@@ -31,4 +35,38 @@ pub(super) fn include(system: &dyn System, header: &Utf8Path, command: &mut Comp
         at: None,
     });
     format!("\"{}\"", real.file_name().unwrap_or(real.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+
+    use super::include;
+    use crate::model::{CompileCommand, CompilerArgument};
+    use crate::source::Place;
+    use crate::sys::{Machine, System};
+
+    #[test]
+    fn a_header_behind_a_link_keeps_the_name_that_production_gives_it() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap();
+        Machine.make_folder(&root.join("real")).unwrap();
+        Machine.make_folder(&root.join("include")).unwrap();
+        Machine.write(&root.join("real/k.cuh"), b"").unwrap();
+        Machine.link(&root.join("real"), &root.join("include/pkg")).unwrap();
+        let at = Place { file: "log".into(), line: 1, column: 1 };
+        let mut command = CompileCommand {
+            compiler: "nvcc".into(),
+            arguments: vec![CompilerArgument { text: format!("-I{root}/include"), at: at.clone() }],
+            changes: vec![],
+            directory: None,
+            sources: vec![],
+            at,
+            warnings: vec![],
+        };
+        assert_eq!(include(&Machine, &root.join("include/pkg/k.cuh"), &mut command), "\"pkg/k.cuh\"");
+        assert!(command.changes.is_empty());
+        assert_eq!(include(&Machine, &root.join("real/k.cuh"), &mut command), "\"k.cuh\"");
+        assert_eq!(command.changes.len(), 1);
+    }
 }
