@@ -14,6 +14,8 @@
      <@ d.swizzle @>, <@ d.l2_promotion | verbatim @>, <@ d.out_of_bounds @>},
 <$ endfor $>};
 
+<$ endif $><$ if groups $>inline const Group groups[] = {<$ for g in groups $>{<@ g[0] @>, <@ g[1] @>}<$ if not loop.last $>, <$ endif $><$ endfor $>};
+
 <$ endif $><$ if prologues $>// ---- launches before the kernel's, each tried alone -----------------------------------------------------------------
 <$ for p in prologues $>inline void prologue_<@ p.name @>([[maybe_unused]] const Buffers& buffers, const LaunchShape& shape) {
   <@ p.call @>(&<@ p.entry | verbatim @>, shape<$ for argument in p.arguments $>, <@ argument | verbatim @><$ endfor $>);
@@ -39,6 +41,8 @@ inline const Prologue prologues[] = {
     <$ if descriptors $>descriptors, <@ descriptors | length @><$ else $>nullptr, 0<$ endif $>,
     {{<@ grid | verbatim @>}, {<@ block | verbatim @>}, {<@ cluster | verbatim @>}, <@ shared_memory @>, <@ workspace @>, <@ workspace_fill @>},
     <$ if prologues $>prologues, <@ prologues | length @><$ else $>nullptr, 0<$ endif $>,
+    {<@ split.count @>, <@ split.length @>, SplitThrough::<@ split.through @>, Element::<@ split.partial @>, Element::<@ split.sum @>, <@ split.ascending @>},
+    <$ if groups $>groups, <@ groups | length @><$ else $>nullptr, 0<$ endif $>, GroupIndex::<@ group_index @>,
 };
 
 // ---- one launch --------------------------------------------------------------------------------------------------------

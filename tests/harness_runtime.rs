@@ -549,3 +549,33 @@ fn block_scales_act_within_the_sum() {
         assert_eq!(rungs(&list, "fail"), ["integers.repeat", "integers", "padding", "gaussian"]);
     }
 }
+
+/// Grouped rows and split-K: kernels that add in every order pass every rung on many shapes, and faults of each fail.
+#[test]
+fn groups_and_splits_pass_in_any_order_and_their_faults_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared");
+    compile("shared.cpp", &["-std=c++17", "-O1", "-ffast-math"], &path);
+    let ran = |variables: &[(&str, &str)]| {
+        let output = Command::new(&path).args(["--launches", "4"]).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (groups, splits) =
+        (["offsets", "of_row", "counts"], ["workspace", "narrow", "atomics", "reduce", "reduce_wide"]);
+    for case in groups {
+        assert_eq!(ran(&[("KREPRO_CASE", case)]).0, Some(0), "{case}");
+        for fault in ["row", "cut", "offset", "alpha"] {
+            assert_eq!(ran(&[("KREPRO_CASE", case), ("KREPRO_FAULT", fault)]).0, Some(1), "{case} {fault}");
+        }
+    }
+    for case in splits {
+        for (k, count, order) in [("17", "2", "0"), ("96", "3", "7"), ("200", "8", "1000003"), ("555", "5", "90001")] {
+            let (code, text) =
+                ran(&[("KREPRO_CASE", case), ("KREPRO_K", k), ("KREPRO_SPLITS", count), ("KREPRO_ORDER", order)]);
+            assert_eq!(code, Some(0), "{case} {k} {count}: {text}");
+        }
+        for fault in ["missing", "twice", "dirty"] {
+            assert_eq!(ran(&[("KREPRO_CASE", case), ("KREPRO_FAULT", fault)]).0, Some(1), "{case} {fault}");
+        }
+    }
+}

@@ -63,6 +63,7 @@ inline void compare(const Problem& problem, const Expected& expected, const Obse
     const double seen = decode(format, observed.code[i]);
     const double tolerance = expected.exact ? 0.0 : expected.tolerance[i];
     bool wrong = false;
+    if (!expected.compared.empty() && !expected.compared[i / problem.n]) continue;
     ++metrics.elements;
     if (is_finite(followed) && followed != 0) ++metrics.expected_nonzero;
     if (!observed.written[i]) {

@@ -9,13 +9,13 @@ namespace krepro {
 // In the order of ElementType::ALL; observation files hold these numbers.
 enum class Element : std::uint32_t { bf16, f16, f32, tf32, e4m3, e5m2, e2m1, ue4m3, ue8m0, s8, u8, s32 };
 
-enum class Role : std::uint32_t { a, b, out, residual, bias, scale_a, scale_b, alpha, zero_point, beta };
+enum class Role : std::uint32_t { a, b, out, residual, bias, scale_a, scale_b, alpha, zero_point, beta, groups };
 
-constexpr std::size_t role_count = 10;
+constexpr std::size_t role_count = 11;
 
 inline const char* role_name(Role role) {
-  static const char* const names[role_count] = {"a",       "b",       "out",   "residual",   "bias",
-                                                  "scale_a", "scale_b", "alpha", "zero_point", "beta"};
+  static const char* const names[role_count] = {"a",       "b",     "out",        "residual", "bias",  "scale_a",
+                                                  "scale_b", "alpha", "zero_point", "beta",     "groups"};
   return names[static_cast<std::size_t>(role)];
 }
 
@@ -105,6 +105,30 @@ struct Prologue {
   void (*launch)(const Buffers& buffers, const LaunchShape& shape);
 };
 
+// Where the sums of the splits of k meet: each in a place of its own that one reader adds up; in one zeroed place that each adds to; in
+// the output that each adds to.
+enum class SplitThrough : std::uint32_t { workspace, atomics, reduce_add };
+
+// Split-K. A sum is rounded to `partial` before it is added, and each addition to `sum`.
+struct Split {
+  std::uint64_t count;   // below 2: none
+  std::uint64_t length;  // k of each but the last
+  SplitThrough through;
+  Element partial;
+  Element sum;
+  bool ascending;  // the order of the additions is that of k; else any
+};
+
+// What the operand `groups` tells the kernel: count + 1 first rows; the group of each row, or -1; the rows of each group.
+enum class GroupIndex : std::uint32_t { offsets, of_row, counts };
+
+// Rows of a and of the output that multiply with the rows g * n .. of b, g being the place in the list. b, bias and scale_b have the
+// rows of all groups; alpha has one element, or one for each.
+struct Group {
+  std::uint64_t first;
+  std::uint64_t rows;
+};
+
 // out[m, n] = epilogue(sum over k of a[m, k] * b[n, k])
 struct Problem {
   const char* name;
@@ -128,6 +152,10 @@ struct Problem {
   LaunchShape launch;
   const Prologue* prologues;  // in the order of their launches
   std::size_t prologue_count;
+  Split split;
+  const Group* groups;
+  std::size_t group_count;  // 0: every row with every row of b
+  GroupIndex group_index;
 };
 
 inline bool is_gate(Does does) { return does == Does::silu_gate_halves || does == Does::silu_gate_interleaved; }
@@ -142,6 +170,15 @@ inline const Operand* find_operand(const Problem& problem, Role role) {
     if (problem.operands[i].role == role) return &problem.operands[i];
   }
   return nullptr;
+}
+
+// Whether results are rounded between the sum and the epilogue or the output, in an order that may be any.
+inline bool adds_parts(const Problem& problem) { return problem.accumulates || problem.split.count > 1; }
+inline bool order_may_vary(const Problem& problem) {
+  return problem.split.count > 1 ? !problem.split.ascending : problem.accumulates;
+}
+inline bool reduces_into_output(const Problem& problem) {
+  return problem.split.count > 1 && problem.split.through == SplitThrough::reduce_add;
 }
 
 }  // namespace krepro

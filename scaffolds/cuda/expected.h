@@ -3,17 +3,9 @@
 
 #include <cmath>
 
-#include "reference.h"
+#include "sums.h"
 
 namespace krepro {
-
-// Logical values of the operands of one launch, by role; empty where there is no such operand.
-struct Values {
-  std::vector<float> of[role_count];
-
-  const std::vector<float>& operator[](Role role) const { return of[static_cast<std::size_t>(role)]; }
-  std::vector<float>& operator[](Role role) { return of[static_cast<std::size_t>(role)]; }
-};
 
 struct Expected {
   bool exact = false;              // every element must have the code
@@ -21,6 +13,7 @@ struct Expected {
   std::vector<double> value;       // without the contract's roundings
   std::vector<std::uint32_t> code; // with them
   std::vector<double> tolerance;   // largest |observed - value|; empty when exact
+  std::vector<bool> compared;      // of each row; empty where all are
 };
 
 inline double accumulator_limit(Accumulator accumulator) {
@@ -204,12 +197,14 @@ inline double operand_value(const Values& values, const Problem& problem, Role r
                             std::uint64_t column) {
   const std::vector<float>& value = values[role];
   if (value.empty()) return role == Role::residual || role == Role::bias ? 0.0 : 1.0;
+  const std::uint64_t group = problem.group_count == 0 ? 0 : group_of(problem, row) % problem.group_count;
+  const std::uint64_t width = find_operand(problem, Role::b)->rows / group_total(problem);
   switch (role) {
     case Role::residual: return value[row * problem.n + column];
     case Role::bias:
-    case Role::scale_b: return value[std::min<std::size_t>(column, value.size() - 1)];
+    case Role::scale_b: return value[std::min<std::size_t>(group * width + column, value.size() - 1)];
     case Role::scale_a: return value[std::min<std::size_t>(row, value.size() - 1)];
-    default: return value[0];
+    default: return value[std::min<std::size_t>(group, value.size() - 1)];
   }
 }
 
@@ -297,28 +292,78 @@ inline void take_step(const Step& step, double operand, double factor, Walked& w
   }
 }
 
-// The sums of one launch: [m][width], width = rows of b.
-struct Sums {
-  std::uint64_t width = 0;
-  bool exact = false;
-  std::vector<double> sum;
-  std::vector<double> magnitudes;  // empty when exact, like the next one
-  std::vector<double> squares;
-};
+// The splits' sums as they are added up, each rounded, and each addition: the error of it all, and the sum in the order of k.
+inline Walked add_up(const Problem& problem, const Sums& sums, std::uint64_t i) {
+  Walked walked = {sums.sum[i], 0.0, 0.0};
+  double reach = 0;
+  for (const std::vector<double>& split : sums.splits) {
+    reach += std::fabs(split[i]);
+    walked.error += ulp(format_of(problem.split.partial), std::fabs(split[i])) / 2.0;
+    walked.followed = rounded(problem.split.sum, walked.followed + rounded(problem.split.partial, split[i]));
+  }
+  walked.error += static_cast<double>(problem.split.count) * ulp(format_of(problem.split.sum), reach + walked.error) / 2.0;
+  return walked;
+}
+
+// Largest magnitude on the way to a sum.
+inline double reached(const Sums& sums, std::uint64_t i) {
+  double largest = std::fabs(sums.sum[i]);
+  for (const std::vector<double>& split : sums.splits) largest = std::max(largest, std::fabs(split[i]));
+  return largest;
+}
+
+// The accumulator at one element, before the epilogue.
+inline Walked accumulated(const Problem& problem, const Sums& sums, std::uint64_t i) {
+  const double sum = sums.sum[i];
+  Walked walked = {sum, 0.0, problem.accumulator == Accumulator::s32 ? sum : rounded(Element::f32, sum)};
+  if (!sums.splits.empty()) walked = add_up(problem, sums, i);
+  if (sums.exact) {
+    walked.error = 0;
+  } else {
+    walked.error += accumulation_error(problem, reached(sums, i), sums.magnitudes[i], std::sqrt(sums.squares[i]));
+  }
+  return walked;
+}
 
 // One column of the accumulator, through the steps up to the gate or to the end.
 inline Walked walk_column(const Problem& problem, const Values& values, const Sums& sums, std::uint64_t row,
                           std::uint64_t column, std::size_t& step) {
-  const std::uint64_t i = row * sums.width + column;
-  const double sum = sums.sum[i];
-  Walked walked = {sum, 0.0, problem.accumulator == Accumulator::s32 ? sum : rounded(Element::f32, sum)};
-  if (!sums.exact) walked.error = accumulation_error(problem, sum, sums.magnitudes[i], std::sqrt(sums.squares[i]));
+  Walked walked = accumulated(problem, sums, row * sums.width + column);
   for (step = 0; step < problem.step_count && !is_gate(problem.epilogue[step].does); ++step) {
     const Step& next = problem.epilogue[step];
     take_step(next, operand_value(values, problem, next.operand, row, column),
               operand_value(values, problem, next.factor, row, column), walked);
   }
   return walked;
+}
+
+// Splits that add into the output, which held `start`: each goes through the epilogue by itself, whose additions the first alone makes,
+// and is rounded before it is added.
+inline Walked add_into_output(const Problem& problem, const Values& values, const Sums& sums, std::uint64_t row, std::uint64_t column,
+                              double start) {
+  const std::uint64_t i = row * sums.width + column;
+  const Step to_partial = {Does::round, problem.split.partial, Role::out, Role::out};
+  Walked total = {start, 0.0, start};
+  double reach = std::fabs(start);
+  for (std::size_t split = 0; split < sums.splits.size(); ++split) {
+    const double sum = sums.splits[split][i];
+    Walked part = {sum, 0.0, rounded(Element::f32, sum)};
+    // Squares of all of k: more than those of a split.
+    if (!sums.exact) part.error = accumulation_error(problem, sum, sums.magnitudes[i], std::sqrt(sums.squares[i]));
+    for (std::size_t step = 0; step < problem.step_count; ++step) {
+      const Step& next = problem.epilogue[step];
+      if (split != 0 && (next.does == Does::add || next.does == Does::add_product)) continue;
+      take_step(next, operand_value(values, problem, next.operand, row, column),
+                operand_value(values, problem, next.factor, row, column), part);
+    }
+    take_step(to_partial, 0.0, 0.0, part);
+    reach += std::fabs(part.value) + part.error;
+    total.value += part.value;
+    total.error += part.error;
+    total.followed = rounded(problem.split.sum, total.followed + part.followed);
+  }
+  total.error += static_cast<double>(problem.split.count) * ulp(format_of(problem.split.sum), reach) / 2.0;
+  return total;
 }
 
 inline Walked walk_element(const Problem& problem, const Values& values, const Sums& sums, std::uint64_t row,
@@ -340,6 +385,37 @@ inline Walked walk_element(const Problem& problem, const Values& values, const S
   return walked;
 }
 
+// Whether the sums of the parts, and what the output held, are representable where they are rounded on the way. In the order of k the
+// roundings are those of the contract; in any order none may be needed. A factor or an addition of the epilogue takes up to two bits.
+inline bool parts_are_exact(const Problem& problem, const Values& values, double start) {
+  const double bound = product_bounds(problem, values).sum;
+  const Element out = find_operand(problem, Role::out)->element;
+  if (problem.split.count < 2) return bound + std::fabs(start) <= static_cast<double>(format_of(out).exact);
+  if (problem.split.ascending) return true;
+  const std::int64_t limit = std::min(format_of(problem.split.partial).exact, format_of(problem.split.sum).exact);
+  const double reach = reduces_into_output(problem) ? 4.0 * (bound + std::fabs(start) + 8.0) : bound;
+  return reach <= static_cast<double>(limit);
+}
+
+// One element of the output, which held `start` before a kernel that adds to it.
+inline Walked expected_at(const Problem& problem, const Values& values, const Sums& sums, std::uint64_t row, std::uint64_t column,
+                          double start) {
+  if (reduces_into_output(problem)) return add_into_output(problem, values, sums, row, column, start);
+  Walked walked = walk_element(problem, values, sums, row, column);
+  if (!problem.accumulates) return walked;
+  const Element out = find_operand(problem, Role::out)->element;
+  // Partial results are added one by one and rounded each time; how many is not known.
+  double spread = 0;
+  if (!sums.exact) {
+    const std::uint64_t at = row * sums.width + column;
+    spread = std::min(sums.magnitudes[at], std::fabs(sums.sum[at]) + 6.0 * std::sqrt(sums.squares[at]));
+  }
+  walked.value += start;
+  walked.error += 4.0 * ulp(format_of(out), std::fabs(walked.value) + spread + std::fabs(start));
+  walked.followed = rounded(out, walked.followed + start);
+  return walked;
+}
+
 // `start` is what the output held, for kernels that add to it.
 inline Expected expect(const Problem& problem, const Values& stored, bool want_exact, double start) {
   Expected expected;
@@ -351,41 +427,29 @@ inline Expected expect(const Problem& problem, const Values& stored, bool want_e
   const std::uint64_t n = problem.n;
   const Element out = find_operand(problem, Role::out)->element;
   Sums sums;
-  sums.width = find_operand(problem, Role::b)->rows;
-  host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::products, sums.sum);
+  sums.width = find_operand(problem, Role::b)->rows / group_total(problem);
+  sum_products(problem, values, 0, problem.k, Sum::products, sums.sum);
+  sum_splits(problem, values, sums);
   sums.exact = want_exact && (changed ? all_sums_are_exact(problem, stored, values) && zero_point_is_exact(problem, stored)
                                       : products_are_exact(problem, values));
-  if (sums.exact && problem.accumulates) {
-    const double bound = product_bounds(problem, values).sum;
-    sums.exact = bound + std::fabs(start) <= static_cast<double>(format_of(out).exact);
-  }
+  if (sums.exact && adds_parts(problem)) sums.exact = parts_are_exact(problem, values, start);
   expected.sums_exact = expected.exact = sums.exact;
   for (std::size_t i = 0; i < problem.step_count; ++i) {
     if (is_approximate(problem.epilogue[i].does)) expected.exact = false;
   }
   if (!sums.exact) {
-    host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::magnitudes, sums.magnitudes);
-    host_gemm(values[Role::a], values[Role::b], m, sums.width, problem.k, Sum::squares, sums.squares);
+    sum_products(problem, values, 0, problem.k, Sum::magnitudes, sums.magnitudes);
+    sum_products(problem, values, 0, problem.k, Sum::squares, sums.squares);
   }
   if (!expected.exact) expected.tolerance.resize(m * n);
   expected.value.resize(m * n);
   expected.code.resize(m * n);
+  for (std::uint64_t row = 0; problem.group_count != 0 && row < m; ++row) expected.compared.push_back(in_group(problem, row));
   parallel(m, 1 + 4096 / n, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t row = first; row < last; ++row) {
       for (std::uint64_t column = 0; column < n; ++column) {
         const std::uint64_t i = row * n + column;
-        Walked walked = walk_element(problem, values, sums, row, column);
-        if (problem.accumulates) {
-          // Partial results are added one by one and rounded each time; how many is not known.
-          double spread = 0;
-          if (!sums.exact) {
-            const std::uint64_t at = row * sums.width + column;
-            spread = std::min(sums.magnitudes[at], std::fabs(sums.sum[at]) + 6.0 * std::sqrt(sums.squares[at]));
-          }
-          walked.value += start;
-          walked.error += 4.0 * ulp(format_of(out), std::fabs(walked.value) + spread + std::fabs(start));
-          walked.followed = rounded(out, walked.followed + start);
-        }
+        const Walked walked = expected_at(problem, values, sums, row, column, start);
         expected.value[i] = walked.value;
         expected.code[i] = static_cast<std::uint32_t>(encode(format_of(out), walked.followed));
         if (!expected.exact) expected.tolerance[i] = walked.error;

@@ -34,7 +34,7 @@ class Ladder {
     Probe made;
     made.name = name;
     // A kernel that adds starts from a known value; elsewhere an unwritten element must show.
-    made.sentinel = !problem_.accumulates;
+    made.sentinel = !problem_.accumulates && !reduces_into_output(problem_);
     made.start = problem_.accumulates ? 1.0 : 0.0;
     return made;
   }
@@ -165,7 +165,7 @@ class Ladder {
     set_fill(made, Role::b, first);
     for (std::size_t i = 0; i < problem_.operand_count; ++i) {
       const Operand& operand = problem_.operands[i];
-      if (operand.role == Role::a || operand.role == Role::b || operand.role == Role::out) continue;
+      if (operand.role == Role::a || operand.role == Role::b || operand.role == Role::out || operand.role == Role::groups) continue;
       any = true;
       const std::int64_t limit = std::min({out_->exact, format_of(operand.element).exact, std::int64_t{256}});
       Fill code;

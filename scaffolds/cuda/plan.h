@@ -135,6 +135,7 @@ class PlanReader {
       Role role = Role::a;
       if (!find_role(words[1], role)) fail("`" + words[1] + "` is no operand role");
       if (role == Role::out) fail("the output is set by `out`, not by `fill`");
+      if (role == Role::groups) fail("the groups are those of the contract");
       if (probe.filled[static_cast<std::size_t>(role)]) fail("a second fill for `" + words[1] + "`");
       set_fill(probe, role, fill(words));
     } else if (words[0] == "padding") {

@@ -17,6 +17,14 @@ struct LaunchResult {
   Record record;
 };
 
+// The codes of the operand `groups`, zeros where the operand is longer.
+inline std::vector<unsigned char> group_codes(const Problem& problem, const Operand& operand) {
+  std::vector<unsigned char> codes(bytes_of(operand.element, operand.rows * operand.columns), 0);
+  const std::vector<std::int32_t> table = group_table(problem);
+  std::memcpy(codes.data(), table.data(), std::min(codes.size(), table.size() * sizeof(std::int32_t)));
+  return codes;
+}
+
 class Session {
  public:
   Session(const Problem& problem, const Options& options) : problem_(problem), options_(options) {
@@ -64,10 +72,15 @@ class Session {
     for (std::size_t i = 0; i < role_count; ++i) {
       const Role role = static_cast<Role>(i);
       if (inputs_[i] == nullptr || role == Role::out) continue;
-      const Fill fill = fill_of(probe, role);
+      Fill fill = fill_of(probe, role);
+      if (role == Role::groups) fill.kind = FillKind::file;
       if (filled_[i] && !spoiled_ && fill == fills_[i] && poison_ == probe.poison) continue;
       std::vector<unsigned char> raw;
-      if (fill.kind == FillKind::file) raw = fill.path.empty() ? real_[i] : read_codes(*inputs_[i], fill.path);
+      if (role == Role::groups) {
+        raw = group_codes(problem_, *inputs_[i]);
+      } else if (fill.kind == FillKind::file) {
+        raw = fill.path.empty() ? real_[i] : read_codes(*inputs_[i], fill.path);
+      }
       fill_input(tensors_[i].image, values_[role], *inputs_[i], fill, raw, probe.poison);
       tensors_[i].upload();
       if (values_[role].size() == 1) buffers_.values[role_name(role)] = static_cast<double>(values_[role][0]);

@@ -6,6 +6,7 @@ mod batch;
 mod carried;
 mod runtime;
 mod seal;
+mod share;
 mod validate;
 mod view;
 

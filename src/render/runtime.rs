@@ -7,13 +7,14 @@ const FIRST: [(&str, &str); 2] = [
 ];
 
 /// Everything else, each after what it includes.
-const REST: [(&str, &str); 21] = [
+const REST: [(&str, &str); 22] = [
     ("hot.h", include_str!("../../scaffolds/cuda/hot.h")),
     ("element.h", include_str!("../../scaffolds/cuda/element.h")),
     ("fill.h", include_str!("../../scaffolds/cuda/fill.h")),
     ("plan.h", include_str!("../../scaffolds/cuda/plan.h")),
     ("storage.h", include_str!("../../scaffolds/cuda/storage.h")),
     ("reference.h", include_str!("../../scaffolds/cuda/reference.h")),
+    ("sums.h", include_str!("../../scaffolds/cuda/sums.h")),
     ("expected.h", include_str!("../../scaffolds/cuda/expected.h")),
     ("json.h", include_str!("../../scaffolds/cuda/json.h")),
     ("compare.h", include_str!("../../scaffolds/cuda/compare.h")),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::{carried, runtime, seal};
+use super::{carried, runtime, seal, share};
 use crate::model::{
     Accumulator, BuildLine, Destination, Emitted, EpilogueStep, Fact, GatePairs, LINK_FOLDER, LaunchKind, Layout,
     Major, Origin, OutputRole, Prepares, Prologue, Reproducer, Role, STUB_FOLDER, TensorMap,
@@ -138,6 +138,9 @@ pub(super) fn context(reproducer: &Reproducer) -> Context {
     context.insert("accumulator", accumulator(contract.accumulator.value));
     context.insert("accumulates", word(contract.output.value == OutputRole::Accumulate));
     context.insert("padding_zero", word(contract.padding_zero.value));
+    context.insert("split", &share::split(contract));
+    context.insert("groups", &share::group_rows(contract));
+    context.insert("group_index", share::group_index(contract));
     context.insert("grid", &list(launch.grid.iter().map(|f| f.value)));
     context.insert("cluster", &list(launch.cluster.iter().map(|f| f.value)));
     context.insert("block", &list(launch.threads.extents.iter().map(|f| f.value)));

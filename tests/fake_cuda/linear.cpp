@@ -144,7 +144,7 @@ const krepro::Descriptor descriptors[] = {
 };
 const krepro::Problem problem = {
     "fake_linear", "linear", m, n, k, 5, 8, 16, krepro::Accumulator::f32_simt, 0, false, false, operands, 4 + BLOCK_SCALES, epilogue, 2,
-    descriptors, 1, {{1, 1, 1}, {128, 1, 1}, {2, 1, 1}, 1024, 64, 0}, prologues, PROLOGUES,
+    descriptors, 1, {{1, 1, 1}, {128, 1, 1}, {2, 1, 1}, 1024, 64, 0}, prologues, PROLOGUES, {}, nullptr, 0, krepro::GroupIndex::offsets,
 };
 
 }  // namespace

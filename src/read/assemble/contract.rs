@@ -2,6 +2,7 @@
 
 use super::Facts;
 use super::operand::{operands, unanswered};
+use super::share;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, Origin, OutputRole, Role, Tile};
@@ -43,9 +44,11 @@ pub(super) fn contract(
     for (name, fact) in [("m", &m), ("n", &n), ("k", &k)] {
         terms.bind(format!("contract::{name}"), fact);
     }
-    let operands = operands(rule, [&m, &n, &k], facts, terms, problems)?;
-    let out = operands.iter().find(|o| o.role.value == Role::Out).map(|o| o.element.clone())?;
     let place = rule_place(rule, facts, terms);
+    let split_k = share::split_k(rule.map_or(&[], |r| &r.split_k), facts, terms, &place, problems);
+    let groups = share::groups(rule.map_or(&[], |r| &r.groups), facts, terms, &place, problems);
+    let operands = operands(rule, [&m, &n, &k], groups.as_ref(), facts, terms, problems)?;
+    let out = operands.iter().find(|o| o.role.value == Role::Out).map(|o| o.element.clone())?;
     let accumulator = accumulator(rule, &operands, facts, &place, problems)?;
     let output = output(rule, facts, terms, &place, problems)?;
     let padding_zero = padding(rule, facts, &place, problems)?;
@@ -63,7 +66,7 @@ pub(super) fn contract(
             None => optional(rule.and_then(|r| r.promotion.as_ref())),
         },
     };
-    Some(Contract { m, n, k, accumulator, output, padding_zero, epilogue, operands, tile, split_k: None, groups: None })
+    Some(Contract { m, n, k, accumulator, output, padding_zero, epilogue, operands, tile, split_k, groups })
 }
 
 /// Where the kernel's block stands in the manifest, for what it says without an expression of its own.

@@ -11,6 +11,7 @@ mod operand;
 mod overrides;
 mod prologue;
 mod seen_launch;
+mod share;
 mod terms;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::Facts;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{ElementType, Fact, Layout, Major, Operand, Origin, Parameter, Role};
+use crate::model::{ElementType, Fact, Groups, Layout, Major, Operand, Origin, Parameter, Role};
 use crate::read::manifest::{Expression, KernelRule, OperandRule, Slot};
 use crate::source::Spot;
 
@@ -11,6 +11,7 @@ use crate::source::Spot;
 pub(super) fn operands(
     rule: Option<&KernelRule>,
     shape: [&Fact<u64>; 3],
+    groups: Option<&Groups>,
     facts: &Facts<'_>,
     terms: &Terms<'_>,
     problems: &mut Diagnostics,
@@ -25,7 +26,7 @@ pub(super) fn operands(
                 Err(problem) => problems.push(problem),
             }
         }
-        match operand(role, ruled, shape, facts, terms) {
+        match operand(role, ruled, shape, groups, facts, terms) {
             Ok(Some(operand)) => list.push(operand),
             Ok(None) => {}
             Err(found) => problems.append(found),
@@ -39,6 +40,7 @@ fn operand(
     role: Role,
     rule: Option<&OperandRule>,
     [m, n, k]: [&Fact<u64>; 3],
+    groups: Option<&Groups>,
     facts: &Facts<'_>,
     terms: &Terms<'_>,
 ) -> Result<Option<Operand>, Diagnostics> {
@@ -59,14 +61,23 @@ fn operand(
         (None, None) => Ok(otherwise),
     };
     let one = || Fact { value: 1, origin: origin.clone() };
+    let all = || {
+        let count = groups.map_or(1, |groups| groups.count() as u64);
+        Fact { value: n.value.saturating_mul(count), origin: n.origin.clone() }
+    };
+    let table = || {
+        let index = groups.and_then(|groups| Some(groups.table(groups.index.as_ref()?.value, m.value).len() as u64));
+        Fact { value: index.unwrap_or(1), origin: origin.clone() }
+    };
     let (rows, columns) = match role {
         Role::A => (m.clone(), k.clone()),
-        Role::B => (n.clone(), k.clone()),
+        Role::B => (all(), k.clone()),
         Role::Out | Role::Residual => (m.clone(), n.clone()),
-        Role::Bias => (one(), n.clone()),
+        Role::Bias => (one(), all()),
         Role::ScaleA => (m.clone(), one()),
-        Role::ScaleB => (n.clone(), one()),
-        Role::Alpha | Role::Beta | Role::ZeroPoint | Role::Groups => (one(), one()),
+        Role::ScaleB => (all(), one()),
+        Role::Groups => (one(), table()),
+        Role::Alpha | Role::Beta | Role::ZeroPoint => (one(), one()),
     };
     let rows = extent("rows", rule.and_then(|r| r.rows.as_ref()), rows);
     let columns = extent("columns", rule.and_then(|r| r.columns.as_ref()), columns);

@@ -9,7 +9,7 @@ use crate::model::Role;
 /// `--contract KEY=VALUE`, `--launch KEY=VALUE` and `--scalar NAME=VALUE`, each looked up by the rules that need them.
 #[derive(Debug, Default)]
 pub struct Overrides {
-    /// Keys: `m`, `n`, `k`, `accumulator`, `output`, `padding_zero`, `epilogue`, a role (its slot or parameter), and
+    /// Keys: `m`, `n`, `k`, `accumulator`, `output`, `padding_zero`, `epilogue`, `split_k.FIELD`, `group_rows` (`align`, `stride`, `index`), a role (its slot or parameter), and
     /// `ROLE.element`, `ROLE.rows`, `ROLE.columns`, `ROLE.leading_dimension`, `ROLE.major`.
     pub contract: BTreeMap<String, String>,
     /// Keys: `threads`, `grid`, `cluster`, `shared_memory`, `launch_bounds`, `workspace`, `workspace_fill`.

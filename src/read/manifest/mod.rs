@@ -5,8 +5,10 @@
 
 mod file;
 mod rule;
+mod share;
 
 pub use file::{Bind, HarnessRule, LaunchRule, Manifest, parse};
 pub use rule::{
     DescriptorType, EpilogueRule, Expression, FillRule, KernelRule, OperandRule, PrologueRule, Slot, SourceRule, When,
 };
+pub use share::{GroupsRule, SplitRule};

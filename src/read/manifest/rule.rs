@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::{GroupsRule, SplitRule};
 use crate::model::{Accumulator, ElementType, Layout, Major, Prepares, Role};
 
 /// A C++ constant expression over template parameters, `TYPE_ALIAS::PARAMETER`, `defined(MACRO)` and literals.
@@ -254,6 +255,12 @@ pub struct KernelRule {
     pub stages: Option<Expression>,
     /// Depth after which a narrow accumulator is added to an f32 one.
     pub promotion: Option<Expression>,
+    /// How several CTAs share the reduction: the first whose condition holds.
+    #[serde(default)]
+    pub split_k: Vec<SplitRule>,
+    /// Which rows multiply with which rows of b: the first whose condition holds.
+    #[serde(default)]
+    pub groups: Vec<GroupsRule>,
     /// Tensors.
     #[serde(default)]
     pub operand: Vec<OperandRule>,
