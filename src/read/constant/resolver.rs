@@ -225,7 +225,12 @@ pub fn type_value(name: &str, arguments: Vec<Value>) -> Evaluated {
 
 /// A name without a value.
 pub fn unknown(document: &Document, node: Node<'_>, name: &str) -> Outcome {
-    Err(vec![Problem::Unknown(Unknown { name: name.to_owned(), used: document.spot(node), assigned: None })])
+    Err(vec![Problem::Unknown(Unknown {
+        name: name.to_owned(),
+        used: document.spot(node),
+        assigned: None,
+        changed: false,
+    })])
 }
 
 fn line(document: &Document, node: Node<'_>) -> usize {

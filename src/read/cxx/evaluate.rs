@@ -209,7 +209,7 @@ fn binary<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mut N)
     if result == Err(NoResult::Unsupported)
         && let Value::Symbol(name) = if matches!(left.value, Value::Symbol(_)) { &left.value } else { &right.value }
     {
-        let unknown = Unknown { name: name.clone(), used: document.spot(node), assigned: None };
+        let unknown = Unknown { name: name.clone(), used: document.spot(node), assigned: None, changed: false };
         return Err(vec![Problem::Unknown(unknown)]);
     }
     finish(document, node, result, left.joined(&right))

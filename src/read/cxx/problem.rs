@@ -32,6 +32,8 @@ pub struct Unknown {
     pub used: Spot,
     /// The expression it was assigned from, with its place.
     pub assigned: Option<(String, Spot)>,
+    /// Whether that expression only may have changed it.
+    pub changed: bool,
 }
 
 impl Problem {

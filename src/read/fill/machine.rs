@@ -127,7 +127,7 @@ impl<'d> Machine<'d> {
     }
 
     fn unknown(&self, document: &Document, node: Node<'_>, name: String) -> Outcome {
-        Err(vec![Problem::Unknown(Unknown { name, used: document.spot(node), assigned: None })])
+        Err(vec![Problem::Unknown(Unknown { name, used: document.spot(node), assigned: None, changed: false })])
     }
 
     /// The function of the sources that a call means, by name and number of arguments.

@@ -44,6 +44,7 @@ impl Interpreter<'_> {
             }
             _ => {}
         }
+        self.touch(condition, None);
     }
 
     /// The values behind an expression, in words.
@@ -88,6 +89,7 @@ impl Interpreter<'_> {
                     self.note(problems);
                 }
             }
+            self.touch(*argument, None);
         }
         if failed {
             return;
@@ -110,7 +112,7 @@ impl Interpreter<'_> {
         };
         if !printable {
             let used = self.document.spot(node);
-            return Err(vec![Problem::Unknown(Unknown { name: expr, used, assigned: None })]);
+            return Err(vec![Problem::Unknown(Unknown { name: expr, used, assigned: None, changed: false })]);
         }
         let at = self.document.spot(node);
         let leaves = value.leaves.iter().cloned().collect();

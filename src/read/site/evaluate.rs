@@ -1,10 +1,12 @@
 //! The entry: one function of a site, evaluated.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use tree_sitter::Node;
 
+use super::effect::Surroundings;
 use super::emission::{Emission, EmittedLine};
 use super::interpreter::Interpreter;
 use super::{poison, report};
@@ -41,6 +43,7 @@ pub fn evaluate(
         }
         None => (String::new(), document.root()),
     };
+    interpreter.surroundings = Rc::new(Surroundings::of(&document, &all, block));
     interpreter.scopes.enter();
     interpreter.block(block, 0);
     let errors = report::errors(&interpreter);
@@ -101,8 +104,13 @@ fn choose<'a, 't>(
 
 /// The parameters that are `const`.
 fn constants(document: &Document, function: &Function<'_>) -> BTreeSet<String> {
-    let is_constant =
-        |node: &Node<'_>| document.text(*node).split(|c: char| !c.is_alphanumeric()).any(|w| w == "const");
+    let is_constant = |node: &Node<'_>| {
+        let text = document.squeezed(*node);
+        let head = text.split(['*', '&']).next().unwrap_or_default();
+        // What it is or refers to; `std::vector<int const *> &` is not.
+        let head = head.split('<').next().unwrap_or_default().to_owned() + head.rsplit('>').next().unwrap_or_default();
+        head.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "const")
+    };
     children(function.parameters)
         .into_iter()
         .filter(is_constant)

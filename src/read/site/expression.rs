@@ -161,7 +161,7 @@ impl Expressions {
 
     fn unknown(&mut self, name: &str, at: &Spot) {
         if !self.unknown.iter().any(|known| known.name == name) {
-            self.unknown.push(Unknown { name: name.to_owned(), used: at.clone(), assigned: None });
+            self.unknown.push(Unknown { name: name.to_owned(), used: at.clone(), assigned: None, changed: false });
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The interpreter's state, and how it answers for names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::effect::Surroundings;
 use super::leaves::{Leaves, compact};
 use super::line::{Emitter, Pieces};
 use super::scope::{Scopes, State, Variable};
@@ -21,8 +23,12 @@ use crate::source::Spot;
 pub struct Interpreter<'d> {
     /// The site.
     pub document: &'d Document,
+    /// Which of its functions change their arguments, and what emits.
+    pub surroundings: Rc<Surroundings>,
     /// The locals.
     pub scopes: Scopes,
+    /// What another name reaches: it may change at any time.
+    pub loose: Vec<String>,
     /// The function's parameters with their types.
     pub parameters: BTreeMap<String, String>,
     /// Those that are `const`: no call changes them.
@@ -55,7 +61,9 @@ impl<'d> Interpreter<'d> {
     pub fn new(document: &'d Document, given: &BTreeMap<String, String>) -> Self {
         Interpreter {
             document,
+            surroundings: Rc::default(),
             scopes: Scopes::default(),
+            loose: vec![],
             parameters: BTreeMap::new(),
             constants: BTreeSet::new(),
             leaves: Leaves::new(given),
@@ -119,7 +127,12 @@ impl<'d> Interpreter<'d> {
                     return State::Poisoned(problems);
                 }
                 let assigned = Some((expr, at.clone()));
-                State::Poisoned(vec![Problem::Unknown(Unknown { name: name.to_owned(), used: at, assigned })])
+                State::Poisoned(vec![Problem::Unknown(Unknown {
+                    name: name.to_owned(),
+                    used: at,
+                    assigned,
+                    changed: false,
+                })])
             }
         }
     }
@@ -154,7 +167,7 @@ impl<'d> Interpreter<'d> {
     }
 
     fn unknown(&self, node: Node<'_>, name: String) -> Outcome {
-        Err(vec![Problem::Unknown(Unknown { name, used: self.document.spot(node), assigned: None })])
+        Err(vec![Problem::Unknown(Unknown { name, used: self.document.spot(node), assigned: None, changed: false })])
     }
 
     fn local(&self, node: Node<'_>, name: &str, variable: &Variable) -> Outcome {
@@ -172,6 +185,17 @@ impl<'d> Interpreter<'d> {
                 })
                 .collect()),
         }
+    }
+
+    /// A name as it is looked up: indices that are known are numbers, unless it was given as it is written.
+    fn named(&mut self, node: Node<'_>) -> String {
+        let written = compact(&self.document.squeezed(node));
+        if !matches!(node.kind(), "field_expression" | "subscript_expression") || !written.contains('[') {
+            return written;
+        }
+        let place = self.place(node);
+        let as_written = self.leaves.has(&written) && !self.leaves.has(&place) && self.scopes.get(&place).is_none();
+        if as_written { written } else { place }
     }
 
     /// An element of a local array.
@@ -200,7 +224,7 @@ impl<'d> Interpreter<'d> {
 
 impl Names for Interpreter<'_> {
     fn name(&mut self, document: &Document, node: Node<'_>) -> Outcome {
-        let text = compact(&document.squeezed(node));
+        let text = self.named(node);
         match node.kind() {
             "identifier" => {
                 if let Some(variable) = self.scopes.get(&text) {

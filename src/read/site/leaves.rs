@@ -18,8 +18,8 @@ pub struct Leaves {
     pub unfit: Vec<Unfit>,
     /// Leaves that are read otherwise than their digits look: name, value, what it means, place.
     pub octal: Vec<(String, String, String, Spot)>,
-    /// Objects that a call which is not followed may have changed: name, and the call.
-    changed: Vec<(String, Spot)>,
+    /// Objects that code which is not followed may have changed: name, that code, and whether more than parts of it.
+    changed: Vec<(String, Spot, bool)>,
     /// Leaves that are taken though something before may have given them another value: name, and what that is.
     pub stale: Vec<(String, Spot)>,
 }
@@ -52,7 +52,10 @@ impl Leaves {
         let (given_name, text) = self.given.get(&compact(name))?.clone();
         let again = self.used.iter().find(|leaf| leaf.name == given_name).and_then(|leaf| leaf.expr.clone());
         let other = again.zip(expr.clone()).is_some_and(|(before, now)| before != now);
-        let changed = self.changed.iter().find(|(object, _)| is_part(&compact(name), object)).map(|(_, by)| by.clone());
+        let wanted = compact(name);
+        let touches =
+            |(object, _, whole): &&(String, Spot, bool)| is_part(&wanted, object) || *whole && wanted == *object;
+        let changed = self.changed.iter().find(touches).map(|(_, by, _)| by.clone());
         if let Some(by) = changed.or_else(|| other.then(|| at.clone()))
             && !self.stale.iter().any(|(known, _)| *known == given_name)
         {
@@ -85,9 +88,12 @@ impl Leaves {
         Some(Evaluated { value, leaves: BTreeSet::from([given_name]) })
     }
 
-    /// From here on parts of `object` may hold other values than on entry.
-    pub fn may_change(&mut self, object: &str, by: &Spot) {
-        self.changed.push((compact(object), by.clone()));
+    /// From here on parts of `object`, with `whole` the object itself, may hold other values than on entry.
+    pub fn may_change(&mut self, object: &str, by: &Spot, whole: bool) {
+        let change = (compact(object), by.clone(), whole);
+        if !self.changed.contains(&change) {
+            self.changed.push(change);
+        }
     }
 
     fn unfit(&mut self, name: &str, what: String, at: &Spot) {
@@ -108,7 +114,7 @@ impl Leaves {
 }
 
 /// Whether `name` is a member or an element of `object`.
-fn is_part(name: &str, object: &str) -> bool {
+pub fn is_part(name: &str, object: &str) -> bool {
     name.strip_prefix(object).is_some_and(|rest| rest.starts_with(['.', '[']) || rest.starts_with("->"))
 }
 

@@ -1,9 +1,12 @@
 //! Code-generation sites: what a generator prints, and where every byte of it comes from.
 
+mod change;
+mod effect;
 mod emission;
 mod emit;
 mod evaluate;
 mod expression;
+mod flow;
 mod format;
 mod interpreter;
 mod jinja;

@@ -1,13 +1,9 @@
-//! What a statement that is not followed may change.
+//! What shows that a statement matters to the text.
 
 use tree_sitter::Node;
 
-use super::interpreter::Interpreter;
-use super::leaves::compact;
-use super::scope::State;
 use crate::read::cxx::callee::Callee;
-use crate::read::cxx::document::{Document, any, children};
-use crate::read::cxx::problem::{Problem, Problems, Unknown};
+use crate::read::cxx::document::{Document, any};
 
 /// Methods and functions that emit a line.
 pub const EMIT_NAMES: &[&str] = &["e", "e_front", "emit"];
@@ -44,82 +40,4 @@ pub fn prints(document: &Document, node: Node<'_>) -> bool {
 /// Whether something within leaves the function.
 pub fn returns(node: Node<'_>) -> bool {
     any(node, |inner| inner.kind() == "return_statement")
-}
-
-/// Makes every local that may be assigned within `node` unknown, or the leaf given for it; `why` replaces the reason.
-pub fn assigned_within(interpreter: &mut Interpreter<'_>, node: Node<'_>, why: Option<&Problems>) {
-    for (name, at) in candidates(interpreter.document, node) {
-        let Some(variable) = interpreter.scopes.get(&name) else {
-            let spot = interpreter.document.spot(at);
-            let what = format!("`{name}`, which is given on entry and may change here,");
-            let problems = why.cloned().unwrap_or_else(|| vec![Problem::Unsupported { what, at: spot }]);
-            if assigned(interpreter.document, node, &name) {
-                interpreter.scopes.declare_outside(&name, "", State::Poisoned(problems));
-            }
-            continue;
-        };
-        if variable.constant {
-            continue;
-        }
-        let declared = variable.declared.clone();
-        let expr = interpreter.document.squeezed(at);
-        let spot = interpreter.document.spot(at);
-        let state = match (interpreter.leaves.take(&name, &declared, Some(expr.clone()), &spot), why) {
-            (Some(leaf), _) => State::Bound(leaf),
-            (None, Some(problems)) => State::Poisoned(problems.clone()),
-            (None, None) => {
-                let assigned = Some((expr, spot.clone()));
-                State::Poisoned(vec![Problem::Unknown(Unknown { name: name.clone(), used: spot, assigned })])
-            }
-        };
-        interpreter.set(&name, state);
-    }
-}
-
-/// Whether something within assigns or steps `name` itself, or takes its address.
-fn assigned(document: &Document, node: Node<'_>, name: &str) -> bool {
-    any(node, |inner| {
-        let target = match inner.kind() {
-            "assignment_expression" => inner.child_by_field_name("left"),
-            "update_expression" => inner.child_by_field_name("argument"),
-            "pointer_expression" if document.text(inner).starts_with('&') => inner.child_by_field_name("argument"),
-            _ => None,
-        };
-        target.is_some_and(|target| compact(&document.squeezed(target)) == name)
-    })
-}
-
-/// Locals that are assigned, stepped, passed by address or passed to a function that may take a reference.
-fn candidates<'t>(document: &Document, node: Node<'t>) -> Vec<(String, Node<'t>)> {
-    let mut out = vec![];
-    let mut open = vec![node];
-    let push = |out: &mut Vec<(String, Node<'t>)>, target: Option<Node<'t>>, at: Node<'t>| {
-        let place = |t: &Node<'_>| matches!(t.kind(), "identifier" | "field_expression" | "subscript_expression");
-        if let Some(target) = target.filter(place) {
-            let name = compact(&document.squeezed(target));
-            if !out.iter().any(|(known, _)| *known == name) {
-                out.push((name, at));
-            }
-        }
-    };
-    while let Some(node) = open.pop() {
-        match node.kind() {
-            "assignment_expression" => {
-                let right = node.child_by_field_name("right").unwrap_or(node);
-                push(&mut out, node.child_by_field_name("left"), right);
-            }
-            "update_expression" | "pointer_expression" => push(&mut out, node.child_by_field_name("argument"), node),
-            "call_expression" => {
-                let cast = Callee::of(document, node).is_some_and(|c| c.last().ends_with("_cast"));
-                for argument in node.child_by_field_name("arguments").map(children).unwrap_or_default() {
-                    push(&mut out, Some(argument).filter(|_| !cast), node);
-                }
-            }
-            _ => {}
-        }
-        let mut inner = children(node);
-        inner.reverse();
-        open.extend(inner);
-    }
-    out
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, short};
 use super::leaves::{Leaves, Unfit};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::read::cxx::nearest::nearest;
@@ -63,6 +63,12 @@ fn unknown_leaf(leaves: &Leaves, leaf: &Unknown, uses: usize) -> Diagnostic {
     let mut out = Diagnostic::error("K-SITE-LEAF", format!("the value of `{}` is not known", leaf.name));
     out = out.at(leaf.used.clone(), used);
     match &leaf.assigned {
+        Some((expr, at)) if leaf.changed => {
+            if *at != leaf.used {
+                out = out.at(at.clone(), "this may change it");
+            }
+            out = out.because(format!("`{}` may change it, and is not followed", short(expr)));
+        }
         Some((expr, at)) => {
             if *at != leaf.used {
                 out = out.at(at.clone(), "assigned here");

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::leaves::is_part;
 use super::line::Pieces;
 use crate::read::cxx::problem::Problems;
 use crate::read::cxx::value::Evaluated;
@@ -24,10 +25,21 @@ pub struct Variable {
     pub declared: String,
     /// Whether nothing can change it.
     pub constant: bool,
+    /// Whether it is no local but a parameter, a member or an element that the site assigned to.
+    pub outside: bool,
+    /// Whether something else may change it at any time.
+    pub loose: bool,
     /// What it holds.
     pub state: State,
     /// For text, where its parts come from.
     pub text: Option<Pieces>,
+}
+
+impl Variable {
+    fn outside(declared: &str, state: State) -> Self {
+        let declared = declared.to_owned();
+        Variable { declared, constant: false, outside: true, loose: false, state, text: None }
+    }
 }
 
 /// Nested scopes.
@@ -55,19 +67,23 @@ impl Scopes {
     /// Declares an empty local in the outermost scope.
     pub fn declare_outermost(&mut self, name: &str) {
         if let Some(scope) = self.0.first_mut() {
-            let variable = Variable { declared: String::new(), constant: false, state: State::Unset, text: None };
-            scope.insert(name.to_owned(), variable);
+            scope.insert(name.to_owned(), Variable { outside: false, ..Variable::outside("", State::Unset) });
         }
     }
 
     /// Keeps what the site assigned to a parameter, a member or an element.
     pub fn declare_outside(&mut self, name: &str, declared: &str, state: State) {
         if let Some(scope) = self.0.first_mut() {
-            scope.insert(
-                name.to_owned(),
-                Variable { declared: declared.to_owned(), constant: false, state, text: None },
-            );
+            scope.insert(name.to_owned(), Variable::outside(declared, state));
         }
+    }
+
+    /// The members and elements of an object that something is kept of.
+    pub fn parts(&self, object: &str) -> Vec<String> {
+        let mut out: Vec<_> =
+            self.0.iter().flat_map(HashMap::keys).filter(|name| is_part(name, object)).cloned().collect();
+        out.sort();
+        out
     }
 
     /// The innermost local of this name.

@@ -2,8 +2,9 @@
 
 use tree_sitter::Node;
 
+use super::change::{self, root};
+use super::effect::{self, How};
 use super::interpreter::{Interpreter, short};
-use super::leaves::compact;
 use super::line::Pieces;
 use super::poison;
 use super::scope::{State, Variable};
@@ -42,7 +43,8 @@ impl Interpreter<'_> {
         flow
     }
 
-    fn statements(&mut self, nodes: &[Node<'_>], depth: usize) -> Flow {
+    /// Runs statements in the scope that there is.
+    pub fn statements(&mut self, nodes: &[Node<'_>], depth: usize) -> Flow {
         for node in nodes {
             let flow = self.statement(*node, depth + 1);
             if flow != Flow::Next {
@@ -77,6 +79,7 @@ impl Interpreter<'_> {
             }
             "if_statement" => self.branch(node, depth),
             "while_statement" | "do_statement" | "for_statement" => self.counted_loop(node, depth),
+            "for_range_loop" => self.range_loop(node, depth),
             "switch_statement" => self.switch(node, depth),
             "return_statement" => {
                 if self.speculative == 0
@@ -84,6 +87,7 @@ impl Interpreter<'_> {
                 {
                     self.returned = Some(self.document.spot(*value));
                     self.result = self.returned_text(*value);
+                    self.touch(*value, None);
                 }
                 Flow::Return
             }
@@ -114,7 +118,7 @@ impl Interpreter<'_> {
 
     /// The text that a `return` gives, when the site prints by returning its text.
     fn returned_text(&mut self, value: Node<'_>) -> Option<Pieces> {
-        let printed = poison::prints(self.document, value);
+        let printed = poison::prints(self.document, value) || self.names_text(value);
         match self.text_pieces(value) {
             Ok(pieces) if printed || self.is_text_value(value) => Some(pieces),
             Err(problems) if printed => {
@@ -123,6 +127,14 @@ impl Interpreter<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether an expression is a local that texts are put together in, or its `str()`.
+    fn names_text(&self, value: Node<'_>) -> bool {
+        let callee = Callee::of(self.document, value);
+        let named = callee.and_then(|callee| callee.receiver.or(callee.arguments.first().copied())).unwrap_or(value);
+        let local = self.scopes.get(&self.document.squeezed(named));
+        local.is_some_and(|v| v.declared.ends_with("stream") || matches!(&*v.declared, "std::string" | "string"))
     }
 
     fn is_text_value(&mut self, value: Node<'_>) -> bool {
@@ -138,35 +150,68 @@ impl Interpreter<'_> {
             let text = short(&self.document.squeezed(node));
             self.refuse(node, &format!("`{text}`, which emits or returns,"));
         }
-        poison::assigned_within(self, node, None);
+        self.touch(node, None);
         Flow::Next
     }
 
-    fn declaration(&mut self, node: Node<'_>) -> Flow {
+    /// Declares locals.
+    pub fn declaration(&mut self, node: Node<'_>) -> Flow {
         let text = self.document.squeezed(node);
-        let head = text.split(['=', '{', '(']).next().unwrap_or_default();
-        let constant = head.split_whitespace().any(|word| matches!(word, "const" | "constexpr"));
+        let head = text.split(['=', '{', '(', '[']).next().unwrap_or_default();
+        let says = |text: &str, wanted: &[&str]| text.split_whitespace().any(|word| wanted.contains(&word));
+        let constant = says(head, &["const", "constexpr"]);
+        // What it points to or refers to.
+        let guarded = says(head.split(['*', '&']).next().unwrap_or_default(), &["const", "constexpr"]);
+        let kept = says(head, &["static", "thread_local"]) && !constant;
         let declared = node.child_by_field_name("type").map(|t| self.document.squeezed(t)).unwrap_or_default();
         let declared = if declared == "auto" { String::new() } else { declared };
         for declarator in fields(node, "declarator") {
             let value = initializer(declarator).filter(|_| declarator.kind() == "init_declarator");
             let inner = declarator.child_by_field_name("declarator").filter(|_| value.is_some()).unwrap_or(declarator);
-            let (name, indirect) = declared_name(self, inner);
+            let (names, indirect) = declared_names(self, inner);
             let target = if indirect { "" } else { declared.as_str() };
-            let state = match value {
-                Some(value) => self.assigned(&name, target, value),
-                None => State::Unset,
-            };
-            let text = value.and_then(|value| self.text_of(&state, value));
-            if let Some(value) = value {
-                self.aliased(node, declarator, value);
+            let several = names.len() > 1;
+            for name in names {
+                let state = match value {
+                    Some(_) if kept || several => self.asked(&name, target, node),
+                    Some(value) => self.assigned(&name, target, value),
+                    None if matches!(target, "std::string" | "string") => {
+                        State::Bound(Value::Text(String::new()).into())
+                    }
+                    None => State::Unset,
+                };
+                let text = match (value, &state) {
+                    (Some(value), state) => self.text_of(state, value),
+                    (None, State::Bound(_)) => Some(Pieces::default()),
+                    (None, _) => None,
+                };
+                let target = target.to_owned();
+                let variable = Variable { declared: target, constant, outside: false, loose: false, state, text };
+                self.scopes.declare(&name, variable);
             }
-            self.scopes.declare(&name, Variable { declared: target.to_owned(), constant, state, text });
+            if value.is_some() {
+                self.touch_but(declarator, None, |change| guarded && change.by.kind() == "pointer_expression");
+            }
+            self.aliased(declarator, &declared, guarded);
         }
         Flow::Next
     }
 
-    fn expression(&mut self, node: Node<'_>) {
+    /// The state of a local whose value no expression gives: the leaf given for it, or a question.
+    fn asked(&mut self, name: &str, declared: &str, node: Node<'_>) -> State {
+        let (expr, at) = (self.document.squeezed(node), self.document.spot(node));
+        match self.leaves.take(name, declared, Some(expr.clone()), &at) {
+            Some(leaf) => State::Bound(leaf),
+            None => {
+                let assigned = Some((expr, at.clone()));
+                let unknown = Unknown { name: name.to_owned(), used: at, assigned, changed: false };
+                State::Poisoned(vec![Problem::Unknown(unknown)])
+            }
+        }
+    }
+
+    /// Runs an expression that stands as a statement.
+    pub fn expression(&mut self, node: Node<'_>) {
         match node.kind() {
             "assignment_expression" => self.assignment(node),
             "update_expression" => self.update(node),
@@ -177,36 +222,47 @@ impl Interpreter<'_> {
             }
             "call_expression" if self.emitted(node) => {}
             "binary_expression" if self.streamed(node) => {}
+            "call_expression" if self.appended(node) => {}
             _ => {
-                if node.kind() == "call_expression" {
-                    self.called(node);
-                }
                 self.opaque(node);
             }
         }
     }
 
-    /// A call whose result nobody takes may change its object and its arguments.
-    fn called(&mut self, node: Node<'_>) {
-        let Some(callee) = Callee::of(self.document, node) else { return };
-        let objects = callee.receiver.into_iter().chain(callee.arguments.iter().copied());
-        for object in objects.filter(|object| object.kind() == "identifier") {
-            let name = self.document.squeezed(object);
-            if !self.constants.contains(&name) {
-                self.leaves.may_change(&name, &self.document.spot(node));
+    /// `text.append(more)` and `text.push_back(c)` of a local text.
+    fn appended(&mut self, node: Node<'_>) -> bool {
+        let Some(callee) = Callee::of(self.document, node) else { return false };
+        let (Some(receiver), [more]) = (callee.receiver, &callee.arguments[..]) else { return false };
+        let name = self.document.squeezed(receiver);
+        if !matches!(callee.last(), "append" | "push_back") || !self.holds_text(&name) {
+            return false;
+        }
+        match self.text_pieces(*more) {
+            Ok(pieces) => self.append(&name, pieces),
+            Err(problems) => {
+                let state = self.assigned_outcome(&name, "", Err(problems), node);
+                self.set(&name, state);
             }
         }
+        self.touch(*more, None);
+        true
     }
 
     fn assignment(&mut self, node: Node<'_>) {
         let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right")) else {
             return;
         };
-        let name = self.document.squeezed(left);
+        let name = self.place(left);
         let operator = node.child_by_field_name("operator").map(|o| self.document.squeezed(o)).unwrap_or_default();
-        let Some(declared) = self.scopes.get(&name).map(|v| v.declared.clone()) else {
+        let plain = matches!(left.kind(), "identifier" | "field_expression" | "subscript_expression");
+        if !plain || self.is_loose(&name) || name != root(&name) && self.is_local_array(root(&name)) {
+            return self.touch(node, None);
+        }
+        let known = self.scopes.get(&name).filter(|variable| !variable.outside);
+        let Some(declared) = known.map(|v| v.declared.clone()) else {
             return self.outside_assigned(node, left, right, &operator);
         };
+        self.lose_parts(&name, right, &self.document.spot(right));
         let mut text = None;
         let state = if operator == "=" {
             let state = self.assigned(&name, &declared, right);
@@ -222,9 +278,10 @@ impl Interpreter<'_> {
             self.assigned_outcome(&name, &declared, outcome, node)
         };
         self.set(&name, state);
-        if let Some(variable) = self.scopes.get_mut(&name) {
+        if let Some(variable) = self.scopes.get_mut(&name).filter(|variable| !variable.loose) {
             variable.text = text;
         }
+        self.touch(right, None);
     }
 
     /// The origins of a text that was just assigned.
@@ -241,9 +298,13 @@ impl Interpreter<'_> {
 
     fn update(&mut self, node: Node<'_>) {
         let Some(argument) = node.child_by_field_name("argument") else { return };
-        let name = self.document.squeezed(argument);
+        let name = self.place(argument);
+        let plain = matches!(argument.kind(), "identifier" | "field_expression" | "subscript_expression");
+        if !plain || self.is_loose(&name) || name != root(&name) && self.is_local_array(root(&name)) {
+            return self.touch(node, None);
+        }
         let known = self.scopes.get(&name).map(|v| v.declared.clone());
-        let outside = known.is_none();
+        let outside = self.scopes.get(&name).is_none_or(|variable| variable.outside);
         let declared = known.or_else(|| self.parameters.get(&name).cloned()).unwrap_or_default();
         let operator = if self.document.text(node).contains("++") { "+" } else { "-" };
         let outcome = self.value(argument).and_then(|old| {
@@ -259,15 +320,19 @@ impl Interpreter<'_> {
 
     /// An assignment to a parameter, a member or an element: what was given is its value on entry.
     fn outside_assigned(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str) {
-        let name = compact(&self.document.squeezed(left));
-        self.leaves.may_change(&name, &self.document.spot(node));
+        let name = self.place(left);
         let outcome = if operator == "=" {
             self.value(right)
         } else {
             self.combined(node, left, right, operator.trim_end_matches('='))
         };
         let declared = self.parameters.get(&name).cloned().unwrap_or_default();
+        let at = self.document.spot(node);
+        // Any element may be the one that an index which is not known means.
+        self.lose_parts(change::known_part(&name), node, &at);
+        self.leaves.may_change(change::known_part(&name), &at, false);
         self.keep_outside(&name, &declared, outcome);
+        self.touch(right, None);
     }
 
     fn keep_outside(&mut self, name: &str, declared: &str, outcome: Outcome) {
@@ -281,30 +346,27 @@ impl Interpreter<'_> {
         self.scopes.declare_outside(name, declared, state);
     }
 
-    /// A pointer or a reference through which a value may change: the value is not known from here on.
-    fn aliased(&mut self, declaration: Node<'_>, declarator: Node<'_>, value: Node<'_>) {
-        let text = self.document.squeezed(declaration);
-        if text.starts_with("const ") || text.split(['=', '{', '(']).next().is_some_and(|head| head.contains(" const"))
-        {
-            return;
+    /// A reference, or an object that keeps one, through which a value may change from here on.
+    fn aliased(&mut self, declarator: Node<'_>, declared: &str, guarded: bool) {
+        let by = declarator.parent().unwrap_or(declarator);
+        let inner = declarator.child_by_field_name("declarator");
+        let kind = inner.map(|inner| inner.kind()).unwrap_or_default();
+        let mut found = vec![];
+        if kind == "reference_declarator" && !guarded {
+            effect::targets(initializer(declarator), by, How::Aliased, &mut found);
+        } else if kind == "identifier" && !self.surroundings.is_plain(declared) {
+            // `Guard guard(n)` looks like a function that takes an `n`.
+            let list = declarator.child_by_field_name("parameters").or(declarator.child_by_field_name("value"));
+            let kept = list.filter(|l| matches!(l.kind(), "argument_list" | "initializer_list" | "parameter_list"));
+            for argument in kept.map(children).unwrap_or_default() {
+                let target = argument.child_by_field_name("type").unwrap_or(argument);
+                if matches!(target.kind(), "identifier" | "type_identifier") {
+                    found.push(effect::Change { target, by, how: How::Aliased });
+                }
+            }
         }
-        let target = match value.kind() {
-            "pointer_expression" if self.document.text(value).starts_with('&') => value.child_by_field_name("argument"),
-            "identifier" | "field_expression" | "subscript_expression"
-                if declarator.child_by_field_name("declarator").is_some_and(|d| d.kind() == "reference_declarator") =>
-            {
-                Some(value)
-            }
-            _ => None,
-        };
-        if let Some(target) = target {
-            let name = compact(&self.document.squeezed(target));
-            let what = format!("`{name}`, which `{}` can change,", short(&text));
-            let problem = Problem::Unsupported { what, at: self.document.spot(declaration) };
-            match self.scopes.get_mut(&name) {
-                Some(variable) => variable.state = State::Poisoned(vec![problem]),
-                None => self.scopes.declare_outside(&name, "", State::Poisoned(vec![problem])),
-            }
+        for change in found {
+            self.changed(&change, None);
         }
     }
 
@@ -321,11 +383,18 @@ impl Interpreter<'_> {
         vec![Problem::Undefined { what: what.to_owned(), at: self.document.spot(node) }]
     }
 
-    /// Sets an existing local.
+    /// Sets an existing local; what something else may change at any time keeps its state.
     pub fn set(&mut self, name: &str, state: State) {
-        if let Some(variable) = self.scopes.get_mut(name) {
+        if let Some(variable) = self.scopes.get_mut(name).filter(|variable| !variable.loose) {
             variable.state = state;
         }
+    }
+
+    /// The truth of a condition that is evaluated once; what it changes beside is taken back.
+    pub fn decided(&mut self, node: Node<'_>) -> Result<bool, Problems> {
+        let truth = self.truth(node);
+        self.touch(node, None);
+        truth
     }
 
     /// The truth of a condition.
@@ -334,153 +403,24 @@ impl Interpreter<'_> {
         let value = self.value(node)?;
         value.value.as_bool().ok_or_else(|| {
             let name = self.document.squeezed(node);
-            vec![Problem::Unknown(Unknown { name, used: self.document.spot(node), assigned: None })]
+            vec![Problem::Unknown(Unknown { name, used: self.document.spot(node), assigned: None, changed: false })]
         })
-    }
-
-    fn branch(&mut self, node: Node<'_>, depth: usize) -> Flow {
-        let Some(condition) = node.child_by_field_name("condition") else { return Flow::Next };
-        let (yes, no) = (node.child_by_field_name("consequence"), node.child_by_field_name("alternative"));
-        self.scopes.enter();
-        if let Some(first) = condition.child_by_field_name("initializer").and_then(|i| children(i).first().copied()) {
-            self.statement(first, depth);
-        }
-        let flow = match self.truth(condition) {
-            Ok(true) => yes.map_or(Flow::Next, |branch| self.scoped(branch, depth)),
-            Ok(false) => no.map_or(Flow::Next, |branch| self.scoped(branch, depth)),
-            Err(problems) => {
-                self.both(node, &problems, [yes, no], depth);
-                Flow::Next
-            }
-        };
-        self.scopes.leave();
-        flow
-    }
-
-    fn scoped(&mut self, node: Node<'_>, depth: usize) -> Flow {
-        self.scopes.enter();
-        let flow = self.statement(node, depth + 1);
-        self.scopes.leave();
-        flow
-    }
-
-    /// Neither branch can be chosen: what they emit is a problem, what they assign becomes unknown.
-    fn both(&mut self, node: Node<'_>, problems: &Problems, branches: [Option<Node<'_>>; 2], depth: usize) {
-        if poison::emits(self.document, node) || poison::returns(node) {
-            self.note(problems.clone());
-            let kept = (self.scopes.clone(), self.emitters.clone());
-            self.speculative += 1;
-            for branch in branches.into_iter().flatten() {
-                self.scoped(branch, depth);
-                self.scopes = kept.0.clone();
-                self.emitters = kept.1.clone();
-            }
-            self.speculative -= 1;
-        }
-        let settable = problems.iter().all(|problem| self.settable(problem));
-        poison::assigned_within(self, node, settable.then_some(problems));
-    }
-
-    fn counted_loop(&mut self, node: Node<'_>, depth: usize) -> Flow {
-        let part = |field| node.child_by_field_name(field);
-        let (condition, body) = (part("condition"), part("body"));
-        let Some(body) = body else { return Flow::Next };
-        self.scopes.enter();
-        if let Some(first) = part("initializer") {
-            match first.kind() {
-                "declaration" => {
-                    self.declaration(first);
-                }
-                _ => self.expression(first),
-            }
-        }
-        let mut first_round = node.kind() == "do_statement";
-        let flow = loop {
-            let go = match condition {
-                _ if std::mem::take(&mut first_round) => Ok(true),
-                Some(condition) => self.truth(condition),
-                None => Ok(true),
-            };
-            match go {
-                Ok(false) => break Flow::Next,
-                Ok(true) => match self.scoped(body, depth) {
-                    Flow::Return => break Flow::Return,
-                    Flow::Break => break Flow::Next,
-                    Flow::Next | Flow::Continue => {}
-                },
-                Err(problems) => {
-                    if poison::emits(self.document, body) {
-                        self.note(problems);
-                    }
-                    poison::assigned_within(self, node, None);
-                    break Flow::Next;
-                }
-            }
-            if let Some(update) = part("update") {
-                self.expression(update);
-            }
-        };
-        self.scopes.leave();
-        flow
-    }
-
-    fn switch(&mut self, node: Node<'_>, depth: usize) -> Flow {
-        let (Some(condition), Some(body)) = (node.child_by_field_name("condition"), node.child_by_field_name("body"))
-        else {
-            return Flow::Next;
-        };
-        let condition = condition.child_by_field_name("value").unwrap_or(condition);
-        let value = match self.value(condition) {
-            Ok(value) => value,
-            Err(problems) => {
-                if poison::emits(self.document, body) {
-                    self.note(problems);
-                }
-                poison::assigned_within(self, body, None);
-                return Flow::Next;
-            }
-        };
-        let cases = children(body);
-        let mut chosen = None;
-        for (index, case) in cases.iter().enumerate() {
-            match case.child_by_field_name("value") {
-                Some(label) => match self.value(label) {
-                    Ok(label) if arithmetic::binary("==", &label.value, &value.value) == Ok(Value::Bool(true)) => {
-                        chosen = Some((index, true));
-                        break;
-                    }
-                    Ok(_) => {}
-                    Err(problems) => self.note(problems),
-                },
-                None => chosen = chosen.or(Some((index, false))),
-            }
-        }
-        let Some((index, _)) = chosen else { return Flow::Next };
-        self.scopes.enter();
-        let mut flow = Flow::Next;
-        for case in &cases[index..] {
-            let label = case.child_by_field_name("value");
-            let inner: Vec<_> = children(*case).into_iter().filter(|c| Some(*c) != label).collect();
-            flow = self.statements(&inner, depth);
-            if flow != Flow::Next {
-                break;
-            }
-        }
-        self.scopes.leave();
-        if flow == Flow::Break { Flow::Next } else { flow }
     }
 }
 
-/// The name that a declarator declares, and whether it is a pointer, a reference or an array.
-fn declared_name(interpreter: &Interpreter<'_>, node: Node<'_>) -> (String, bool) {
+/// The names that a declarator declares, and whether it is a pointer, a reference, an array or a structured binding.
+fn declared_names(interpreter: &Interpreter<'_>, node: Node<'_>) -> (Vec<String>, bool) {
     let mut node = node;
     let mut indirect = false;
     while node.kind() != "identifier" {
         indirect = true;
+        if node.kind() == "structured_binding_declarator" {
+            return (children(node).into_iter().map(|name| interpreter.document.squeezed(name)).collect(), true);
+        }
         match node.child_by_field_name("declarator").or_else(|| children(node).first().copied()) {
             Some(inner) => node = inner,
             None => break,
         }
     }
-    (interpreter.document.squeezed(node), indirect)
+    (vec![interpreter.document.squeezed(node)], indirect)
 }

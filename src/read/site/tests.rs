@@ -8,7 +8,8 @@ use crate::source::Source;
 
 fn run(body: &str, leaves: &[(&str, &str)]) -> Result<Emission, String> {
     let text = format!(
-        "int Maker::make(Plan const &plan, std::vector<int> const &params, bool wide) {{\n{body}\nreturn add(K, out.to_string());\n}}\n"
+        "int Maker::make(Plan const &plan, std::vector<int> const &params, bool wide) {{\n{body}\nreturn add(K, out.to_string());\n}}\n\
+         struct Tile {{ int rows; }};\nint half(int n);\nvoid grow(int &n);\n"
     );
     let leaves: BTreeMap<_, _> = leaves.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     evaluate(&Source::new("site.cc", text), Some("make"), &leaves)
@@ -280,8 +281,8 @@ fn what_was_given_is_the_value_on_entry() {
         ("plan.m = round_up(plan.m, 8);", "--set 'round_up(plan.m,8)=VALUE'"),
         ("if (params[2] > 4) plan.m = 64;", "--set 'params[2]=VALUE'"),
         ("if (other > 4) plan.m = 64;", "may change here"),
-        ("int &r = plan.m; r = 9;", "can change"),
-        ("int *p = &plan.m; *p = 9;", "can change"),
+        ("int &r = plan.m; r = 9;", "may change here"),
+        ("int *p = &plan.m; *p = 9;", "may change here"),
         ("for (auto x : plan.list) plan.m = x;", "may change here"),
         ("goto end;", "`goto`"),
     ] {
@@ -290,7 +291,7 @@ fn what_was_given_is_the_value_on_entry() {
     }
     assert_eq!(lines("wide = !wide;\nout.e(\"$\", wide);", &c), ["false"]);
     let local = "int m = plan.m; int &r = m; r = 9;\nout.e(\"$\", m);";
-    assert!(run(local, &c).unwrap_err().contains("can change"));
+    assert!(run(local, &c).unwrap_err().contains("may change it"));
 }
 
 #[test]
@@ -302,10 +303,22 @@ fn a_given_value_behind_what_may_change_it_is_told() {
         assert_eq!(emission.text().trim_end(), "4", "{body}");
         emission.warnings.iter().map(|d| d.code.to_string()).collect()
     };
-    for body in ["c.normalize();", "fix(c);", "pad(1, c, 8);", "c = other;"] {
+    for body in [
+        "c.normalize();",
+        "fix(c);",
+        "fix(&c.n, c.m);",
+        "pad(1, c, 8);",
+        "c = other;",
+        "int x = area(c);",
+        "int x = c.area() + 1;",
+        "if (unknown()) c.normalize();",
+        "while (c.next()) { }",
+        "auto &alias = c; alias.m = 3;",
+        "Guard guard(c);",
+    ] {
         assert_eq!(codes("Config &c", body), ["K-SITE-STALE"], "{body}");
     }
-    for body in ["", "log(c.m);", "int x = area(c);", "other.normalize();"] {
+    for body in ["", "log(c.m);", "int x = c.size();", "other.normalize();", "int x = std::max(c.m, 3);"] {
         assert_eq!(codes("Config &c", body), Vec::<String>::new(), "{body}");
     }
     assert_eq!(codes("Config const &c", "fix(c);"), Vec::<String>::new());
@@ -315,4 +328,153 @@ fn a_given_value_behind_what_may_change_it_is_told() {
     assert!(emission.warnings.iter().any(|d| d.code == "K-SITE-STALE"), "{:?}", emission.warnings);
     let looped = "int m = 0;\nfor (int i = 0; i < 2; ++i) { m = probe(); }\nout.e(\"$\", m);";
     assert!(run(looped, &[("m", "4")]).unwrap().warnings.is_empty());
+}
+
+/// What the site says of the value of `n`, for a body before `out.e("$", n)`: its text, or the first error's place and cause.
+fn told(body: &str, given: &[(&str, &str)]) -> String {
+    match run(&format!("{body}\nout.e(\"$\", n);"), given) {
+        Ok(emission) => {
+            let stale = emission.warnings.iter().any(|d| d.code == "K-SITE-STALE");
+            emission.text().trim_end().to_owned() + if stale { " stale" } else { "" }
+        }
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn a_local_that_something_may_have_changed_is_a_question_with_its_place() {
+    for (body, words) in [
+        // Within expressions: initialisers, conditions, arguments, assertions, what a short circuit skips.
+        ("int n = 1; int a = n++;", "`n++` may change it"),
+        ("int n = 1; int a = (n = 4) + 1;", "computes it from `4`"),
+        ("int n = 1; int a = 3, b = a + (n += 2);", "`n+=2` may change it"),
+        ("int n = 1; if ((n = plan.f()) > 2) { touch(); }", "computes it from `plan.f()`"),
+        ("int n = 1; while (n++ < plan.f()) { }", "--set n=VALUE"),
+        ("int n = 1; assert(++n < 4);", "`++n` may change it"),
+        ("int n = 1; bool b = true || n++ > 1;", "`n++` may change it"),
+        ("int n = 1; out.e(\"$\", plan.m + 0 * 1 ? 1 : 2); out.e(\"$\", (n = 2));", "is not evaluated"),
+        ("int n = 1; int t[2] = {1, 2}; t[n++] = 5;", "`n++` may change it"),
+        ("int n = 1; switch (n++) { default: break; }", "`n++` may change it"),
+        // By reference and by address.
+        ("int n = 1; fix(n);", "`fix(n)` may change it"),
+        ("int n = 1; int a = fix(n);", "`fix(n)` may change it"),
+        ("int n = 1; int a = 2 * read(&n);", "`&n` may change it"),
+        ("int n = 1; if (fix(n)) touch();", "`fix(n)` may change it"),
+        ("int n = 1; plan.fill(n);", "`plan.fill(n)` may change it"),
+        ("int n = 1; std::swap(n, m);", "`std::swap(n,m)` may change it"),
+        ("int n = 1; std::tie(n, m) = plan.f();", "--set n=VALUE"),
+        ("int n = 1; grow(n);", "`grow(n)` may change it"),
+        ("int n = 1; in >> n;", "`in>>n` may change it"),
+        ("int n = 1; (wide ? n : m) = 4;", "computes it from `4`"),
+        ("int n = 1; *&n = 4;", "--set n=VALUE"),
+        // By another name, at any later time.
+        ("int n = 1; int &r = n; n = 2; r = 9;", "may change it"),
+        ("int n = 1; int *p = &n; n = 2; *p = 9;", "may change it"),
+        ("int n = 1; auto bump = [&] { n += 2; }; n = 2; bump();", "may change it"),
+        ("int n = 1; auto bump = [&n](int by) { n += by; }; bump(2);", "may change it"),
+        ("int n = 1; std::for_each(a, b, [&](int x) { n = x; });", "may change it"),
+        ("int n = 1; Guard guard(n); n = 2;", "may change it"),
+        // Under conditions and in loops that are not known.
+        ("int n = 1; if (plan.f()) n = 2;", "--set"),
+        ("int n = 1; if (plan.f()) { if (wide) { n++; } }", "--set"),
+        ("int n = 1; for (int i = 0; i < plan.f(); ++i) n *= 2;", "--set n=VALUE"),
+        ("int n = 1; for (auto x : plan.list) n += x;", "--set n=VALUE"),
+        ("int n = 1; do { n = 3; } while (plan.f());", "--set n=VALUE"),
+        ("int n = 1; switch (plan.f()) { case 1: n = 2; }", "--set n=VALUE"),
+        ("int n = 1; try { n = plan.f(); } catch (...) { }", "--set n=VALUE"),
+        // Kept from call to call, or bound with others.
+        ("static int n = 1;", "--set n=VALUE"),
+        ("auto [n, m] = plan.f();", "--set n=VALUE"),
+    ] {
+        let error = told(body, &[("wide", "1"), ("m", "7"), ("plan.m", "3")]);
+        let squeezed = |text: &str| text.replace(' ', "");
+        assert!(error.contains("error[") && squeezed(&error).contains(&squeezed(words)), "{body}\n{error}");
+        assert!(error.contains("site.cc:2:"), "{body}\n{error}");
+    }
+}
+
+#[test]
+fn what_cannot_have_changed_keeps_its_value() {
+    for body in [
+        "int n = 4;",
+        "int const n = 4; fix(n); int a = fix(n);",
+        "int n = 4; int a = half(n); half(n);",
+        "int n = 4; int a = std::min(n, 8) + static_cast<int>(n) + int(n) + plan.shape(n);",
+        "int n = 4; int const &r = n; const int *p = &n;",
+        "int n = 4; auto twice = [=](int x) { return n * x; }; auto none = [](int n) { n++; return n; };",
+        "int n = 3; n++;",
+        "int n = 2; n *= 2; { int n = 9; fix(n); }",
+        "int n = 1; if (wide) n = 4; else fix(n);",
+        "int n = 0; for (int i = 0; i < 4; ++i) { n += 1; }",
+        "int n = 0; for (int i : {1, 3}) { n += i; }",
+        "int n = 9; fix(n); n = 4;",
+        "int n = 4; Tile tile(n); std::vector<int> all(n); dim3 grid(n);",
+        "int t[2] = {1, 3}; t[0] = 9; int n = 4;",
+        "params[1] = 4; int i = 1; int n = params[i];",
+        "int n = 4; printf(\"%d\", n); out.e(\"$\", n); assert(n == 4);",
+    ] {
+        let text = told(body, &[("wide", "1")]);
+        assert_eq!(text.lines().last(), Some("4"), "{body}\n{text}");
+    }
+    // What is given for a local is its value behind the change.
+    assert_eq!(told("int n = 1; fix(n);", &[("n", "6")]), "6");
+    assert_eq!(told("int n = 1; int &r = n; n = 2; r = 9;", &[("n", "6")]), "6 stale");
+}
+
+#[test]
+fn members_and_elements_that_may_have_changed_are_no_longer_what_the_site_assigned() {
+    for (body, words) in [
+        ("wide = 4; fix(wide); int n = wide;", "computes it from `wide`"),
+        ("Plan local; local.m = 4; fix(local); int n = local.m;", "--set local.m=VALUE"),
+        ("Plan local; local.m = 4; local.grow(); int n = local.m;", "--set local.m=VALUE"),
+        ("Plan local; local.m = 4; auto &l = local; l.m = 5; int n = local.m;", "--set local.m=VALUE"),
+        ("int t[2] = {1, 2}; t[0] = 9; int n = t[0];", "computes it from `t[0]`"),
+        ("int t[2] = {1, 2}; fill(t); int n = t[0];", "t"),
+        ("params[0] = 4; params[plan.k] = 5; int n = params[0];", "may change here"),
+    ] {
+        let error = told(body, &[]);
+        assert!(error.contains("error[") && error.contains(words), "{body}\n{error}");
+    }
+    assert_eq!(told("int i = 1; int n = params[i] + params[i + 1];", &[("params[1]", "3"), ("params[2]", "4")]), "7");
+    let error = told("int i = 1; int n = params[i];", &[]);
+    assert!(error.contains("--set 'params[1]=VALUE'"), "{error}");
+}
+
+#[test]
+fn text_that_a_helper_may_add_is_never_left_out() {
+    let refused = |body: &str, words: &str| {
+        let error = run(body, &[("wide", "1")]).unwrap_err();
+        assert!(error.contains(words) && error.contains("site.cc:"), "{body}\n{error}");
+    };
+    refused("out.e(\"k<\"); append_args(out, 3); out.e(\">\");", "`append_args(out, 3)`, which may emit out of sight,");
+    refused("append_args(&out, 3); out.e(\">\");", "out of sight");
+    refused("out.e(\"k<\"); out.raw(\"3\");", "`out.raw(\"3\")`, which may emit out of sight,");
+    refused("auto line = [&](int n) { out.e(\"$\", n); }; line(3); out.e(\"x\");", "out of sight");
+    refused("if (plan.f()) { append_args(out); } out.e(\"x\");", "out of sight");
+    let text = |body: &str| {
+        let site = format!("std::string generate(Args const &args, int k, std::ostream &os) {{ {body} }}");
+        let leaves = BTreeMap::from([("k".to_owned(), "3".to_owned())]);
+        evaluate(&Source::new("site.hpp", site), None, &leaves)
+            .map(|e| e.text())
+            .map_err(|e| e.iter().map(|d| draw(d, false) + "\n").collect::<String>())
+    };
+    for body in [
+        "std::string t = \"k<\"; append_args(t, k); t += \">\"; return t;",
+        "std::string t = \"k<\"; t.insert(0, \"x\"); return t + \">\";",
+        "std::string t = \"k<\"; if (args.wide) t += \"w\"; return t + \">\";",
+        "std::ostringstream ss; ss << \"k<\"; append_args(ss, k); ss << \">\"; return ss.str();",
+        "std::ostringstream ss; ss << \"k<\"; ss.str(\"\"); ss << \">\"; return ss.str();",
+        "append_args(os, k); os << \">\"; return os.str();",
+        "std::string t; auto add = [&](int x) { t += std::to_string(x); }; add(3); return t + \">\";",
+    ] {
+        let error = text(body).unwrap_err();
+        assert!(error.contains("site.hpp:1:"), "{body}\n{error}");
+    }
+    for (body, printed) in [
+        ("std::string t; t += \"k<\"; t.append(std::to_string(k)); t.push_back('>'); return t;", "k<3>"),
+        ("std::string t = \"k\"; t = t + \"<\" + std::to_string(k); return t + \">\";", "k<3>"),
+        ("os << \"k<\" << k << \">\"; return os.str();", "k<3>"),
+    ] {
+        assert_eq!(text(body).as_deref(), Ok(printed), "{body}");
+    }
 }

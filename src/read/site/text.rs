@@ -6,7 +6,7 @@ use super::emission::SegmentOrigin;
 use super::format::{self, Field, Part};
 use super::interpreter::Interpreter;
 use super::line::Pieces;
-use super::scope::State;
+use super::scope::{State, Variable};
 use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{children, span};
 use crate::read::cxx::literal;
@@ -177,6 +177,7 @@ impl Interpreter<'_> {
         }
         operands.reverse();
         for operand in operands {
+            self.touch(operand, None);
             match self.inserted(operand) {
                 Ok(pieces) => self.append(&name, pieces),
                 Err(problems) => self.note(problems),
@@ -215,7 +216,8 @@ impl Interpreter<'_> {
         if self.scopes.get(name).is_none() {
             self.scopes.declare_outermost(name);
         }
-        if let Some(variable) = self.scopes.get_mut(name) {
+        let whole = |variable: &&mut Variable| !variable.loose && !matches!(variable.state, State::Poisoned(_));
+        if let Some(variable) = self.scopes.get_mut(name).filter(whole) {
             let mut text = variable.text.take().unwrap_or_default();
             text.0.extend(pieces.0);
             variable.state = State::Bound(evaluated(&text));

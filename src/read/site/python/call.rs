@@ -73,7 +73,7 @@ impl<'d> Machine<'d> {
     /// A call of something that is not in the file.
     fn foreign(&self, node: Node<'_>) -> Miss {
         let name = self.script.squeezed(node);
-        Problem::Unknown(Unknown { name, used: self.script.spot(node), assigned: None }).into()
+        Problem::Unknown(Unknown { name, used: self.script.spot(node), assigned: None, changed: false }).into()
     }
 
     /// The function of this file that a call's function names: `f`, `self.f`, `Class.f`.
@@ -109,8 +109,12 @@ impl<'d> Machine<'d> {
             && let Some((own, ..)) = parameters.next()
         {
             let own_slot = self.slot("self").cloned().filter(|slot| !matches!(slot, Slot::Entry));
-            let outside =
-                Problem::Unknown(Unknown { name: "self".to_owned(), used: self.script.spot(node), assigned: None });
+            let outside = Problem::Unknown(Unknown {
+                name: "self".to_owned(),
+                used: self.script.spot(node),
+                assigned: None,
+                changed: false,
+            });
             let outside = Slot::Lost(Miss { problems: vec![outside], path: Some("self".to_owned()) });
             frame.names.insert(own, own_slot.unwrap_or(outside));
         }

@@ -81,6 +81,7 @@ impl Machine<'_> {
                         name: name.clone(),
                         used: spot.clone(),
                         assigned: Some((expr, spot)),
+                        changed: false,
                     })],
                 };
                 self.assign_lost(&name, problems, value);

@@ -200,7 +200,7 @@ impl Machine<'_> {
 
     fn unknown(&self, node: Node<'_>, name: &str, path: Option<String>) -> Miss {
         let used = self.script.spot(node);
-        let unknown = Problem::Unknown(Unknown { name: name.to_owned(), used, assigned: None });
+        let unknown = Problem::Unknown(Unknown { name: name.to_owned(), used, assigned: None, changed: false });
         Miss { problems: vec![unknown], path }
     }
 

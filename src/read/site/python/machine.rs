@@ -241,7 +241,7 @@ impl Machine<'_> {
             return Slot::Lost(miss);
         }
         let assigned = Some((expr, spot.clone()));
-        let unknown = Problem::Unknown(Unknown { name: name.to_owned(), used: spot, assigned });
+        let unknown = Problem::Unknown(Unknown { name: name.to_owned(), used: spot, assigned, changed: false });
         let problems = if self.leaves.has(name) { miss.problems } else { vec![unknown] };
         Slot::Lost(Miss { problems, path: None })
     }
