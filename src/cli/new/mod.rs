@@ -196,6 +196,7 @@ impl New {
                 variant: task.as_ref().map(evidence::Task::variant),
             },
             given: &leaves,
+            defines: &options.defines,
             offered: &offered.iter().map(|(name, fact)| (name.clone(), fact.value.clone())).collect(),
             headers: &macros,
         };

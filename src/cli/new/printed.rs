@@ -37,6 +37,8 @@ pub(super) struct Search<'s> {
     pub(super) given: &'s BTreeMap<String, String>,
     /// Values from a task graph and from prints.
     pub(super) offered: &'s BTreeMap<String, String>,
+    /// Macros that the compile command defines.
+    pub(super) defines: &'s [(String, Option<String>)],
     /// The headers of the kernel, for macros.
     pub(super) headers: &'s [Arc<Source>],
 }
@@ -49,7 +51,7 @@ impl Search<'_> {
             if language == site::Language::Cpp && named.name.is_none() && !site::emits(source) {
                 return self.text(source);
             }
-            let emission = site::read_with(source, named.name.as_deref(), self.given, self.offered)
+            let emission = site::read_with(source, named.name.as_deref(), self.given, self.offered, self.defines)
                 .map_err(|found| self.with_prints(found))?;
             said.append(emission.warnings.clone());
             // The task that is meant chose the site's leaves; it tells nothing about what the site prints.

@@ -79,7 +79,8 @@ impl Scope {
         options: &SignatureOptions,
     ) -> Self {
         let branches = options.defines.iter().any(|(name, _)| name == "__CUDA_ARCH__").then(|| options.defines.clone());
-        let mask = Arc::new(MaskOptions { annotation_macros: options.annotation_macros.clone(), branches });
+        let mask =
+            Arc::new(MaskOptions { annotation_macros: options.annotation_macros.clone(), branches, dropped: vec![] });
         let headers: Vec<Header> = headers.iter().map(|source| Header::new(source, &mask)).collect();
         let place = match &signature.text.origin {
             Origin::Transcribed { at } | Origin::Read { at, .. } => Some(at.clone()),

@@ -1,6 +1,6 @@
 //! Preprocessor branches, chosen by definitions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::condition::Condition;
 use super::lex::{Token, TokenKind, Tokens};
@@ -14,6 +14,8 @@ struct Level {
     taken: bool,
     any_taken: bool,
     parent: bool,
+    /// Around the part that is looked at: all of its branches are taken.
+    around: bool,
 }
 
 /// The spans that the definitions leave out, the directives included.
@@ -43,6 +45,113 @@ pub fn dropped(text: &[u8], tokens: &Tokens, defines: &[(String, Option<String>)
         out.push(Span::new(from, text.len()));
     }
     out
+}
+
+/// What is known of the macros of a text that this compile command did not compile.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Macros with their texts.
+    pub defined: HashMap<String, String>,
+    /// Macros that are not defined.
+    pub undefined: BTreeSet<String>,
+}
+
+/// The branches within one part of a text.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// What is left out, the directives included.
+    pub dropped: Vec<Span>,
+    /// Conditions that are not known, each with the macros that decide it: `defined(NAME)`, or `NAME` for its value.
+    pub open: Vec<(Span, Vec<String>)>,
+}
+
+/// Chooses branches within `part`. Every branch around it is taken; what the text itself defines before counts.
+pub fn decide(text: &[u8], tokens: &Tokens, known: &Known, part: Span) -> Decision {
+    let mut known = known.clone();
+    let mut out = Decision::default();
+    let mut levels: Vec<Level> = vec![];
+    let mut inactive_from: Option<usize> = None;
+    for (index, directive) in tokens.directives.iter().enumerate() {
+        if directive.start >= part.end {
+            break;
+        }
+        let words = words_of(&tokens.tokens, *directive);
+        let Some((first, rest)) = words.split_first() else { continue };
+        let outside = directive.start < part.start;
+        match first.bytes(text) {
+            b"if" | b"ifdef" | b"ifndef" if outside => push(&mut levels, true, true),
+            b"elif" | b"else" if levels.last().is_some_and(|level| level.around) => {}
+            word => {
+                let asked = match word {
+                    b"if" | b"ifdef" | b"ifndef" => levels.iter().all(|level| level.taken),
+                    b"elif" => levels.last().is_some_and(|level| level.parent && !level.any_taken),
+                    _ => false,
+                };
+                let guard = word == b"ifndef" && defines_next(text, tokens, index, rest);
+                if asked && !guard {
+                    let missing = unknown(text, word, rest, &known);
+                    if !missing.is_empty() {
+                        out.open.push((*directive, missing));
+                    }
+                }
+                apply(text, words, &mut levels, &mut known.defined);
+            }
+        }
+        if outside {
+            if let Some(level) = levels.last_mut() {
+                level.around = true;
+            }
+            continue;
+        }
+        out.dropped.push(*directive);
+        let active = levels.last().is_none_or(|level| level.taken && level.parent);
+        match (active, inactive_from) {
+            (false, None) => inactive_from = Some(directive.end),
+            (true, Some(from)) => {
+                out.dropped.push(Span::new(from, directive.start));
+                inactive_from = None;
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Whether the next directive defines the macro: `#ifndef X`, `#define X`.
+fn defines_next(text: &[u8], tokens: &Tokens, index: usize, rest: &[Token]) -> bool {
+    let Some(next) = tokens.directives.get(index + 1) else { return false };
+    match (words_of(&tokens.tokens, *next), rest) {
+        ([define, name, ..], [wanted, ..]) => define.bytes(text) == b"define" && name.bytes(text) == wanted.bytes(text),
+        _ => false,
+    }
+}
+
+/// What decides a condition and is not known.
+fn unknown(text: &[u8], word: &[u8], rest: &[Token], known: &Known) -> Vec<String> {
+    let mut out = vec![];
+    for (index, token) in rest.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word) {
+        let name = String::from_utf8_lossy(token.bytes(text)).into_owned();
+        let operator = matches!(&*name, "defined" | "and" | "or" | "not" | "true" | "false");
+        if operator || known.defined.contains_key(&name) || known.undefined.contains(&name) {
+            continue;
+        }
+        let before = index.checked_sub(1).map(|at| rest[at]);
+        let before =
+            before.filter(|token| token.is(b'(')).and_then(|_| rest.get(index.checked_sub(2)?).copied()).or(before);
+        let tested = word != b"if" && word != b"elif" || before.is_some_and(|token| token.bytes(text) == b"defined");
+        out.push(if tested { format!("defined({name})") } else { name });
+        if tested && !matches!(word, b"if" | b"elif") {
+            break;
+        }
+    }
+    out.dedup();
+    out
+}
+
+fn words_of(tokens: &[Token], directive: Span) -> &[Token] {
+    let from = tokens.partition_point(|t| t.span.start < directive.start);
+    let until = tokens.partition_point(|t| t.span.start < directive.end);
+    tokens.get(from + 1..until).unwrap_or_default()
 }
 
 fn apply(text: &[u8], words: &[Token], levels: &mut Vec<Level>, macros: &mut HashMap<String, String>) {
@@ -84,12 +193,15 @@ fn apply(text: &[u8], words: &[Token], levels: &mut Vec<Level>, macros: &mut Has
 }
 
 fn push(levels: &mut Vec<Level>, parent: bool, taken: bool) {
-    levels.push(Level { taken, any_taken: taken, parent });
+    levels.push(Level { taken, any_taken: taken, parent, around: false });
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{Known, decide};
+    use crate::read::cxx::lex::tokenize;
     use crate::read::cxx::mask::{MaskOptions, mask};
+    use crate::source::Span;
 
     fn kept(text: &str, defines: &[(&str, Option<&str>)]) -> String {
         let branches = defines.iter().map(|(n, v)| ((*n).to_owned(), v.map(str::to_owned))).collect();
@@ -109,6 +221,32 @@ mod tests {
     fn nested_branches_and_definitions_in_the_text_count() {
         let text = "#define N 3\n#ifdef N\n#if N == 3\na\n#else\nb\n#endif\n#else\n#if 1\nc\n#endif\n#endif\n";
         assert_eq!(kept(text, &[]), "a");
+    }
+
+    #[test]
+    fn conditions_within_a_part_are_asked_for_where_they_are_not_known() {
+        let text = "#ifndef GUARD\n#define GUARD\n#define N 3\n#ifdef HOST\nvoid f() {\n#if N == 3 && defined(FAST) && LEVEL > 2\na\n#elif OLD\nb\n\
+                    #else\nc\n#endif\n}\n#else\nvoid f() {}\n#endif\n#endif\n";
+        let tokens = tokenize(text.as_bytes());
+        let part = Span::new(text.find("void").unwrap(), text.find("}\n").unwrap());
+        let of = |defined: &[(&str, &str)], undefined: &[&str]| {
+            let known = Known {
+                defined: defined.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+                undefined: undefined.iter().map(|n| (*n).to_owned()).collect(),
+            };
+            let out = decide(text.as_bytes(), &tokens, &known, part);
+            let open: Vec<String> = out.open.into_iter().flat_map(|(_, names)| names).collect();
+            let mut kept: Vec<char> = text[part.range()].char_indices().map(|(_, c)| c).collect();
+            for span in out.dropped {
+                kept[span.start - part.start..span.end - part.start].fill(' ');
+            }
+            (open, kept.into_iter().filter(|c| "abc".contains(*c)).collect::<String>())
+        };
+        assert_eq!(of(&[], &[]).0, ["defined(FAST)", "LEVEL", "OLD"]);
+        assert_eq!(of(&[("FAST", "1"), ("LEVEL", "3")], &[]), (vec![], "a".to_owned()));
+        assert_eq!(of(&[("LEVEL", "3")], &["FAST"]).0, ["OLD"]);
+        assert_eq!(of(&[("LEVEL", "3"), ("OLD", "1")], &["FAST"]), (vec![], "b".to_owned()));
+        assert_eq!(of(&[], &["FAST", "OLD", "LEVEL"]), (vec![], "c".to_owned()));
     }
 
     #[test]

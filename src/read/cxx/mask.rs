@@ -15,6 +15,8 @@ pub struct MaskOptions {
     pub annotation_macros: Vec<String>,
     /// When given, only the preprocessor branches that these definitions choose are kept.
     pub branches: Option<Vec<(String, Option<String>)>>,
+    /// What is left out besides.
+    pub dropped: Vec<Span>,
 }
 
 /// A text after the pass.
@@ -51,6 +53,9 @@ pub fn mask(original: &[u8], options: &MaskOptions) -> Masked {
             blank(&mut text, span);
             blank(&mut stripped, span);
         }
+    }
+    for span in &options.dropped {
+        blank(&mut text, *span);
     }
     let global_words = own.into_iter().filter_map(|(name, global)| global.then_some(name)).collect();
     Masked { stripped, text, tokens, global_words }

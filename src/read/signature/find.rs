@@ -27,7 +27,7 @@ pub struct SignatureOptions {
 ///
 /// The header declares no such function, several, or one that the parser cannot read.
 pub fn find(source: &Arc<Source>, name: &str, options: &SignatureOptions) -> Result<KernelSignature, Diagnostics> {
-    let all = MaskOptions { annotation_macros: options.annotation_macros.clone(), branches: None };
+    let all = MaskOptions { annotation_macros: options.annotation_macros.clone(), ..MaskOptions::default() };
     let document = Document::parse(source, Grammar::Cuda, &all);
     match choose(&document, name) {
         Choice::One(signature) => return Ok(*signature),

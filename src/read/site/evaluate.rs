@@ -9,12 +9,13 @@ use tree_sitter::Node;
 use super::effect::Surroundings;
 use super::emission::{Emission, EmittedLine};
 use super::interpreter::Interpreter;
-use super::{poison, report};
+use super::leaves::Leaves;
+use super::{conditional, poison, report};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::read::cxx::document::{Document, Grammar, children};
+use crate::read::cxx::document::{Document, Grammar, children, span};
 use crate::read::cxx::functions::{Function, functions};
 use crate::read::cxx::mask::MaskOptions;
-use crate::source::{Source, Spot};
+use crate::source::{Source, Span, Spot};
 
 /// Evaluates a C++ site that prints through an emitter (`code.e("… $ …", a, b)`), under the given leaves.
 ///
@@ -30,10 +31,38 @@ pub fn evaluate(
     function: Option<&str>,
     leaves: &BTreeMap<String, String>,
 ) -> Result<Emission, Diagnostics> {
-    let document = Document::parse(source, Grammar::Cpp, &MaskOptions::default());
+    evaluate_with(source, function, leaves, &[])
+}
+
+/// The same, where `defines` are macros that the command line defines: they choose the site's `#if` branches.
+///
+/// # Errors
+///
+/// As [`evaluate`]; a macro that a branch asks for and that is not known.
+pub fn evaluate_with(
+    source: &Arc<Source>,
+    function: Option<&str>,
+    leaves: &BTreeMap<String, String>,
+    defines: &[(String, Option<String>)],
+) -> Result<Emission, Diagnostics> {
+    let mut given = Leaves::new(leaves);
+    let mut document = Document::parse(source, Grammar::Cpp, &MaskOptions::default());
+    let part = {
+        let all = functions(&document);
+        match choose(&document, &all, function) {
+            Ok(Some(chosen)) => Some(span(chosen.outer)),
+            Ok(None) => None,
+            // Branches may tell functions of one name apart.
+            Err(_) => None,
+        }
+    };
+    let part = part.unwrap_or(Span::new(0, source.bytes().len()));
+    if let Some(dropped) = conditional::branches(&document, part, defines, &mut given)? {
+        document = Document::parse(source, Grammar::Cpp, &MaskOptions { dropped, ..MaskOptions::default() });
+    }
     let all = functions(&document);
     let chosen = choose(&document, &all, function)?;
-    let mut interpreter = Interpreter::new(&document, leaves);
+    let mut interpreter = Interpreter::new(&document, given);
     let extent = document.spot(chosen.map_or(document.root(), |function| function.outer));
     let (name, block) = match chosen {
         Some(function) => {

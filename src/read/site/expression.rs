@@ -132,7 +132,7 @@ impl Expressions {
             self.unknown(text, at);
             return None;
         };
-        let mut interpreter = Interpreter::new(&document, &self.leaves.all());
+        let mut interpreter = Interpreter::new(&document, Leaves::new(&self.leaves.all()));
         match interpreter.value(node) {
             Ok(value) => {
                 for name in &value.leaves {

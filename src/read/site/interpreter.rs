@@ -58,7 +58,7 @@ pub struct Interpreter<'d> {
 
 impl<'d> Interpreter<'d> {
     /// A fresh state.
-    pub fn new(document: &'d Document, given: &BTreeMap<String, String>) -> Self {
+    pub fn new(document: &'d Document, leaves: Leaves) -> Self {
         Interpreter {
             document,
             surroundings: Rc::default(),
@@ -66,7 +66,7 @@ impl<'d> Interpreter<'d> {
             loose: vec![],
             parameters: BTreeMap::new(),
             constants: BTreeSet::new(),
-            leaves: Leaves::new(given),
+            leaves,
             emitters: vec![],
             problems: vec![],
             errors: Diagnostics::new(),

@@ -50,8 +50,17 @@ pub fn read(
     function: Option<&str>,
     leaves: &BTreeMap<String, String>,
 ) -> Result<Emission, Diagnostics> {
+    read_defined(source, function, leaves, &[])
+}
+
+fn read_defined(
+    source: &Arc<Source>,
+    function: Option<&str>,
+    leaves: &BTreeMap<String, String>,
+    defines: &[(String, Option<String>)],
+) -> Result<Emission, Diagnostics> {
     match Language::of(source) {
-        Language::Cpp => evaluate::evaluate(source, function, leaves),
+        Language::Cpp => evaluate::evaluate_with(source, function, leaves, defines),
         Language::Jinja => match function {
             Some(name) => Err(super::report::missing(source, name, &[]).into()),
             None => jinja::render(source, leaves),
@@ -61,7 +70,8 @@ pub fn read(
     }
 }
 
-/// The same, with `offered` leaves beside those that were given: a site may leave them unused.
+/// The same, with `offered` leaves beside those that were given: a site may leave them unused. `defines` are macros of the
+/// command line; they choose the `#if` branches of a C++ site.
 ///
 /// # Errors
 ///
@@ -71,10 +81,11 @@ pub fn read_with(
     function: Option<&str>,
     given: &BTreeMap<String, String>,
     offered: &BTreeMap<String, String>,
+    defines: &[(String, Option<String>)],
 ) -> Result<Emission, Diagnostics> {
     let mut all = offered.clone();
     all.extend(given.clone());
-    let mut emission = read(source, function, &all)?;
+    let mut emission = read_defined(source, function, &all, defines)?;
     let optional: Vec<String> =
         offered.keys().filter(|name| !given.contains_key(*name)).map(|name| format!("`{name}`")).collect();
     let of_given = |d: &&Diagnostic| d.code != "K-SITE-UNUSED" || !optional.iter().any(|name| d.message.contains(name));

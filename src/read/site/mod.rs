@@ -1,6 +1,7 @@
 //! Code-generation sites: what a generator prints, and where every byte of it comes from.
 
 mod change;
+mod conditional;
 mod effect;
 mod emission;
 mod emit;

@@ -68,6 +68,9 @@ impl Interpreter<'_> {
         if self.steps >= MOST_STEPS || depth > DEEPEST {
             return Flow::Return;
         }
+        if node.has_error() && node.kind() != "compound_statement" && !is_control(node) {
+            return self.unreadable(node);
+        }
         match node.kind() {
             "compound_statement" => self.block(node, depth),
             "declaration" => self.declaration(node),
@@ -151,6 +154,22 @@ impl Interpreter<'_> {
             self.refuse(node, &format!("`{text}`, which emits or returns,"));
         }
         self.touch(node, None);
+        Flow::Next
+    }
+
+    /// A statement that the parser stumbles in: fine unless it emits; every local that it names becomes unknown.
+    fn unreadable(&mut self, node: Node<'_>) -> Flow {
+        if poison::emits(self.document, node) || poison::returns(node) {
+            let text = short(&self.document.squeezed(node));
+            self.refuse(node, &format!("`{text}`, in which the parser stumbles,"));
+        }
+        let mut open = vec![node];
+        while let Some(target) = open.pop() {
+            if target.kind() == "identifier" && self.scopes.get(&self.document.squeezed(target)).is_some() {
+                self.changed(&effect::Change { target, by: node, how: How::Stepped }, None);
+            }
+            open.extend(children(target));
+        }
         Flow::Next
     }
 
@@ -399,6 +418,11 @@ impl Interpreter<'_> {
 
     /// The truth of a condition.
     pub fn truth(&mut self, node: Node<'_>) -> Result<bool, Problems> {
+        if node.has_error() {
+            let what =
+                format!("the condition `{}`, in which the parser stumbles,", short(&self.document.squeezed(node)));
+            return Err(vec![Problem::Unsupported { what, at: self.document.spot(node) }]);
+        }
         let node = node.child_by_field_name("value").filter(|_| node.kind() == "condition_clause").unwrap_or(node);
         let value = self.value(node)?;
         value.value.as_bool().ok_or_else(|| {
@@ -406,6 +430,12 @@ impl Interpreter<'_> {
             vec![Problem::Unknown(Unknown { name, used: self.document.spot(node), assigned: None, changed: false })]
         })
     }
+}
+
+/// Whether a statement holds others.
+fn is_control(node: Node<'_>) -> bool {
+    let kinds = ["if", "while", "do", "for", "switch", "else", "case", "labeled"];
+    kinds.iter().any(|kind| node.kind().strip_prefix(kind).is_some_and(|rest| rest.starts_with('_')))
 }
 
 /// The names that a declarator declares, and whether it is a pointer, a reference, an array or a structured binding.

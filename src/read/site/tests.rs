@@ -430,7 +430,7 @@ fn members_and_elements_that_may_have_changed_are_no_longer_what_the_site_assign
         ("Plan local; local.m = 4; auto &l = local; l.m = 5; int n = local.m;", "--set local.m=VALUE"),
         ("int t[2] = {1, 2}; t[0] = 9; int n = t[0];", "computes it from `t[0]`"),
         ("int t[2] = {1, 2}; fill(t); int n = t[0];", "t"),
-        ("params[0] = 4; params[plan.k] = 5; int n = params[0];", "may change here"),
+        ("params[0] = 4; params[plan.k] = 5; int n = params[0];", "computes it from `params[0]`"),
     ] {
         let error = told(body, &[]);
         assert!(error.contains("error[") && error.contains(words), "{body}\n{error}");
@@ -477,4 +477,35 @@ fn text_that_a_helper_may_add_is_never_left_out() {
     ] {
         assert_eq!(text(body).as_deref(), Ok(printed), "{body}");
     }
+}
+
+#[test]
+fn branches_of_a_site_follow_the_command_line_and_ask_where_it_says_nothing() {
+    let site = "#ifndef SITE_H\n#define SITE_H\nvoid make(Emitter &out, int n) {\n#ifdef FAST\n  out.e(\"fast<$\"\n#if LEVEL > 1\n  \", deep\"\n#endif\n  \">\", \
+                n);\n#else\n  out.e(\"slow<$>\", n);\n#endif\n}\n#endif\n";
+    let text = |defines: &[(&str, Option<&str>)], given: &[(&str, &str)]| {
+        let defines: Vec<_> = defines.iter().map(|(n, v)| ((*n).to_owned(), v.map(str::to_owned))).collect();
+        let mut leaves: BTreeMap<_, _> = given.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        leaves.insert("n".to_owned(), "4".to_owned());
+        super::evaluate::evaluate_with(&Source::new("site.h", site), None, &leaves, &defines)
+            .map(|e| e.text() + &e.warnings.iter().map(|d| d.code.clone()).collect::<String>())
+            .map_err(|e| e.iter().map(|d| draw(d, false) + "\n").collect::<String>())
+    };
+    assert_eq!(text(&[("FAST", None), ("LEVEL", Some("2"))], &[]).as_deref(), Ok("fast<4, deep>\n"));
+    assert_eq!(text(&[("FAST", None), ("LEVEL", Some("1"))], &[]).as_deref(), Ok("fast<4>\n"));
+    assert_eq!(text(&[], &[("defined(FAST)", "false")]).as_deref(), Ok("slow<4>\n"));
+    assert_eq!(text(&[], &[("FAST", "1"), ("LEVEL", "2")]).as_deref(), Ok("fast<4, deep>\n"));
+    let error = text(&[], &[]).unwrap_err();
+    assert!(error.contains("`defined(FAST)` is not known") && error.contains("site.h:4:1"), "{error}");
+    assert!(error.contains("--set 'defined(FAST)=VALUE'"), "{error}");
+    let error = text(&[("FAST", None)], &[]).unwrap_err();
+    assert!(error.contains("`LEVEL` is not known") && error.contains("site.h:6:1"), "{error}");
+}
+
+#[test]
+fn what_the_parser_stumbles_in_is_refused_where_it_matters() {
+    let error = run("int n = 1;\nout.e(\"$\" n);", &[]).unwrap_err();
+    assert!(error.contains("the parser stumbles") && error.contains("site.cc:3:1"), "{error}");
+    let error = told("int n = 1; n = = 2;", &[]);
+    assert!(error.contains("--set n=VALUE"), "{error}");
 }
