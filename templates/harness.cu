@@ -20,7 +20,7 @@
 // ---- what the launch needs ---------------------------------------------------------------------------------------------
 <@ runtime_first | verbatim @>
 <$ include "kernel.cu" $><$ if carried $>// An inlined task leaves no symbol: this template carries its instantiation into the executable, where it is read back.
-#if __cplusplus >= 201703L && !defined(KREPRO_HOST_HALF) && !defined(KREPRO_DEVICE_HALF)
+#if __cplusplus >= 201703L && !defined(KREPRO_HOST_HALF)
 template <auto krepro_function> __global__ void krepro_names() {}
 [[maybe_unused]] static void krepro_name() {
 <$ for alias in aliases $>  using <@ alias.name @> = <@ alias.text | verbatim @>;

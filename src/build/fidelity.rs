@@ -102,6 +102,12 @@ pub fn weigh(evidence: &Evidence<'_>) -> Fidelity {
     let production = own.and_then(|own| against(own, evidence.production));
     let (level, why) =
         level([wrapped, launcher], own.is_some(), &arguments, &flags, production.as_ref(), production_symbol);
+    let unchecked = wrapped && named.is_none() && level != Level::Proven;
+    let why = if unchecked {
+        format!("{why}; nothing names the task, so its defaults and aliases were not checked")
+    } else {
+        why
+    };
     let symbol = own.map(|kernel| kernel.symbol.as_str());
     Fidelity {
         level,
@@ -121,8 +127,9 @@ pub fn weigh(evidence: &Evidence<'_>) -> Fidelity {
 /// Whether production's symbol names the function that was built; parameters and return type follow from its arguments.
 fn is_productions(named: &str, reproducer: &Reproducer) -> Option<bool> {
     let symbol = reproducer.kernel.production_symbol.as_ref()?;
+    // Of a struct kernel what is inside counts: production may run it by another wrapper than the harness.
     let plain = |text: &str| {
-        let (name, arguments) = instance::parts(text);
+        let (name, arguments) = instantiated(text, reproducer);
         // Tools spell `(int)3` and `3`, and blanks, as they like.
         (name, arguments.iter().map(|a| instance::plain(a)).collect::<Vec<_>>())
     };

@@ -71,6 +71,8 @@ impl Search<'_> {
                 .into());
         };
         let found = symbol::parse_symbol(source)?;
+        let wanted = self.select.kernel.as_deref().unwrap_or_default();
+        let found = symbol::of_kernel(&found, wanted).unwrap_or(found);
         Ok(Printed { found, extent: whole(source), used: vec![], pasted: false })
     }
 
@@ -189,13 +191,13 @@ pub(super) fn production_symbol(
     let mut candidates: Vec<(Fact<String>, Instantiation)> = vec![];
     if let Some(source) = given {
         let text = source.text().trim().to_owned();
-        candidates.push((Fact::given(text, "--symbol"), symbol::parse_symbol(source)?));
+        let parsed = symbol::parse_symbol(source)?;
+        let parsed = symbol::of_kernel(&parsed, &found.kernel.value).unwrap_or(parsed);
+        candidates.push((Fact::given(text, "--symbol"), parsed));
     } else {
         for fact in &prints.symbols {
             let parsed = symbol::parse_symbol(&Source::new("symbol", fact.value.as_bytes()));
-            if let Ok(parsed) = parsed
-                && name(&parsed.kernel.value) == name(&found.kernel.value)
-            {
+            if let Some(parsed) = parsed.ok().and_then(|parsed| symbol::of_kernel(&parsed, &found.kernel.value)) {
                 candidates.push((fact.clone(), parsed));
             }
         }

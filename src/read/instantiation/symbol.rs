@@ -49,6 +49,28 @@ pub fn parse_symbol(source: &Arc<Source>) -> Result<Instantiation, Diagnostics> 
     Ok(out)
 }
 
+/// The instantiation of `kernel` in a symbol: the symbol's own, or, where the symbol is that of a wrapper such as
+/// `cutlass::device_kernel<KERNEL>`, the one among its template arguments.
+pub fn of_kernel(symbol: &Instantiation, kernel: &str) -> Option<Instantiation> {
+    let last = |name: &str| name.trim().rsplit("::").next().unwrap_or_default().to_owned();
+    if last(&symbol.kernel.value) == last(kernel) {
+        return Some(symbol.clone());
+    }
+    symbol.template_arguments.iter().find_map(|argument| {
+        let text = Source::new("symbol", argument.value.as_bytes());
+        let mut inner = parse_text(&text, &Select::default()).ok()?;
+        if last(&inner.kernel.value) != last(kernel) {
+            return None;
+        }
+        inner.kernel.origin = argument.origin.clone();
+        for piece in &mut inner.template_arguments {
+            piece.origin = argument.origin.clone();
+        }
+        inner.lines.clone_from(&symbol.lines);
+        Some(inner)
+    })
+}
+
 /// The template arguments in which a symbol differs from an instantiation that should have given it: index, ours, the
 /// symbol's. Casts, suffixes, enumerators and qualifiers that the two spell differently are no difference where the
 /// spelling cannot decide.
@@ -132,6 +154,18 @@ mod tests {
         assert_eq!(values("_Z6kernelPfi").0, "kernel");
         assert!(parse_symbol(&Source::new("-", "_Znonsense")).is_err());
         assert!(parse_symbol(&Source::new("-", "")).is_err());
+    }
+
+    #[test]
+    fn a_wrapper_s_symbol_holds_its_kernel() {
+        let text = "void cutlass::device_kernel<house::Gemm<house::Shape<(int)0, (int)0>, house::Main<float>, void> >(house::Params)";
+        let symbol = parse_symbol(&Source::new("-", text)).unwrap();
+        let inner = super::of_kernel(&symbol, "Gemm").unwrap();
+        assert_eq!(inner.kernel.value, "house::Gemm");
+        let arguments: Vec<_> = inner.template_arguments.iter().map(|a| a.value.as_str()).collect();
+        assert_eq!(arguments, ["house::Shape<(int)0, (int)0>", "house::Main<float>", "void"]);
+        assert_eq!(super::of_kernel(&symbol, "device_kernel").unwrap().template_arguments.len(), 1);
+        assert!(super::of_kernel(&symbol, "Other").is_none());
     }
 
     #[test]
