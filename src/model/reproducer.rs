@@ -44,6 +44,9 @@ pub struct KernelRef {
     /// Names of the emission that its headers do not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_names: Vec<UnknownName>,
+    /// Macros that only annotate its declaration, as they were given: `NAME` or `NAME=KEYWORDS`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub annotation_macros: Vec<String>,
     /// Production's symbol of it, mangled or not: what proves which instantiation production runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub production_symbol: Option<Fact<String>>,

@@ -98,6 +98,7 @@ pub fn simt_of([m, n, k]: [u64; 3], defect: u32) -> Reproducer {
             uses: vec![],
             demands: vec![],
             unknown_names: vec![],
+            annotation_macros: vec![],
             production_symbol: None,
         },
         instantiation: Instantiation {

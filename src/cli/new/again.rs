@@ -153,7 +153,7 @@ fn again(
         contract: options("--contract"),
         launch: options("--launch"),
         scalar: options("--scalar"),
-        annotation_macro: vec![],
+        annotation_macro: base.kernel.annotation_macros.clone(),
         transaction_function: vec![],
         name: Some(base.name.clone()),
         output: folder.path().to_owned(),

@@ -24,6 +24,7 @@ use crate::exit::Exit;
 use crate::model::{DescriptorSource, Emitted, Fact, ToolchainFacts};
 use crate::pipeline;
 use crate::read::assemble::{Facts, Overrides, PrintedMaps};
+use crate::read::cxx::annotation;
 use crate::read::{assemble, constant, demand, instantiation, instruction, name, signature};
 use crate::source::Source;
 use crate::store::Folder;
@@ -88,8 +89,8 @@ pub struct New {
     /// The value of a scalar kernel parameter; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     scalar: Vec<String>,
-    /// A macro that only annotates a declaration and that krepro does not know; may be repeated
-    #[arg(long, value_name = "MACRO")]
+    /// A macro that only annotates a declaration and that krepro does not know, with the keywords it stands for; may be repeated
+    #[arg(long, value_name = "MACRO[=KEYWORDS]")]
     annotation_macro: Vec<String>,
     /// A function that sets the bytes a barrier awaits and that krepro does not know; may be repeated
     #[arg(long, value_name = "FUNCTION")]
@@ -156,6 +157,12 @@ impl New {
             pairs("--launch", &self.launch, &mut problems),
             pairs("--scalar", &self.scalar, &mut problems),
         );
+        for entry in self.annotation_macro.iter().filter(|entry| !annotation::is_own(entry)) {
+            problems.push(
+                Diagnostic::error("K-OPTION", format!("`--annotation-macro {entry}` is no macro"))
+                    .help(format!("write NAME, or NAME=KEYWORDS with {}", annotation::KEYWORDS.join(", "))),
+            );
+        }
         let map = compile::mappings(&self.map, &mut problems);
         if site.as_ref().is_some_and(|site| site.file == "-") && self.log.as_ref().is_some_and(|log| log == "-") {
             problems.push(
@@ -242,6 +249,7 @@ impl New {
             uses: instruction::uses(&header),
             demands: demand::demands(&headers),
             unknown_names: name::unknown(&parsed, &headers),
+            annotation_macros: self.annotation_macro.clone(),
             dynamic_shared: instruction::dynamic_shared(&header),
             awaited: assemble::awaited(&expected, &found, &parsed),
             production_symbol,

@@ -69,6 +69,8 @@ pub struct Facts<'a> {
     pub manifest_source: &'a Arc<Source>,
     /// Values of the kernel's template parameters and aliases.
     pub evaluator: &'a dyn Evaluate,
+    /// Macros that annotate its declaration, as they were given.
+    pub annotation_macros: Vec<String>,
     /// What the kernel awaits on its barriers.
     pub awaited: Vec<Awaited>,
     /// The recovered command.
@@ -224,6 +226,7 @@ pub fn reproducer(facts: Facts<'_>) -> Result<(Reproducer, Diagnostics), Diagnos
             uses: facts.uses,
             demands: facts.demands,
             unknown_names: facts.unknown_names,
+            annotation_macros: facts.annotation_macros,
             production_symbol: facts.production_symbol,
         },
         instantiation: facts.instantiation,

@@ -144,8 +144,16 @@ pub(super) fn unanswered(rule: Option<&KernelRule>, facts: &Facts<'_>) -> Diagno
 }
 
 fn question_role(role: Role, facts: &Facts<'_>) -> Diagnostic {
-    let parameters: Vec<_> =
-        facts.signature.parameters.iter().map(|p| format!("`{} {}`", p.declared, p.name)).collect();
+    let all = &facts.signature.parameters;
+    let unnamed = all.iter().any(|p| p.name.is_empty());
+    let parameters: Vec<_> = all
+        .iter()
+        .enumerate()
+        .map(|(index, p)| match p.name.as_str() {
+            "" => format!("`{}` (parameter {index})", p.declared),
+            name => format!("`{} {name}`", p.declared),
+        })
+        .collect();
     let meaning = match role {
         Role::A => "the m × k operand",
         Role::B => "the n × k operand",
@@ -153,7 +161,10 @@ fn question_role(role: Role, facts: &Facts<'_>) -> Diagnostic {
     };
     Diagnostic::error("K-QUESTION", format!("which parameter is `{role}`, {meaning}?"))
         .because(format!("the parameters are {}", parameters.join(", ")))
-        .help(format!("--contract {role}=PARAMETER"))
+        .help(match unnamed {
+            true => format!("--contract {role}=PARAMETER, or its place from 0: --contract '{role}=parameter 0'"),
+            false => format!("--contract {role}=PARAMETER"),
+        })
 }
 
 fn layout(

@@ -148,12 +148,6 @@ fn unknown(text: &[u8], word: &[u8], rest: &[Token], known: &Known) -> Vec<Strin
     out
 }
 
-fn words_of(tokens: &[Token], directive: Span) -> &[Token] {
-    let from = tokens.partition_point(|t| t.span.start < directive.start);
-    let until = tokens.partition_point(|t| t.span.start < directive.end);
-    tokens.get(from + 1..until).unwrap_or_default()
-}
-
 fn apply(text: &[u8], words: &[Token], levels: &mut Vec<Level>, macros: &mut HashMap<String, String>) {
     let Some((first, rest)) = words.split_first() else { return };
     let parent = levels.iter().all(|level| level.taken);

@@ -87,6 +87,9 @@ impl Function<'_> {
 /// Moves a start back over words that the masking pass blanked.
 pub fn unmasked_start(document: &Document, start: usize) -> usize {
     let gap = document.masked[..start].iter().rposition(|b| !b.is_ascii_whitespace()).map_or(0, |last| last + 1);
+    // A directive is no part of what follows it, and what it leaves out neither.
+    let before = document.tokens.directives.partition_point(|directive| directive.end <= start);
+    let gap = before.checked_sub(1).map_or(gap, |last| gap.max(document.tokens.directives[last].end));
     document.stripped[gap..start].iter().position(|b| !b.is_ascii_whitespace()).map_or(start, |first| gap + first)
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::annotation::{ATTRIBUTE_CALLS, replacement};
+use super::annotation::{self, ATTRIBUTE_CALLS, replacement};
 use super::lex::{self, Token, TokenKind, Tokens};
 use super::{branch, defaults, standalone};
 use crate::source::Span;
@@ -11,7 +11,7 @@ use crate::source::Span;
 /// What the masking pass is told.
 #[derive(Debug, Clone, Default)]
 pub struct MaskOptions {
-    /// Macros of the user that stand for nothing.
+    /// Macros of the user, `NAME` or `NAME=KEYWORDS`; arguments vanish with them.
     pub annotation_macros: Vec<String>,
     /// When given, only the preprocessor branches that these definitions choose are kept.
     pub branches: Option<Vec<(String, Option<String>)>>,
@@ -107,6 +107,11 @@ fn mask_tokens(text: &mut [u8], tokens: &[Token], options: &MaskOptions, own: &B
             blank(text, token.span);
         } else if let Some(with) = replacement(&word, &options.annotation_macros) {
             overwrite(text, token.span, with);
+            let arguments = called && options.annotation_macros.iter().any(|entry| annotation::own(entry).0 == word);
+            if let Some(end) = lex::closing(tokens, index).filter(|_| arguments) {
+                blank(text, Span::new(tokens[index].span.start, tokens[end].span.end));
+                index = end + 1;
+            }
         } else if own.contains_key(word.as_bytes()) {
             blank(text, token.span);
         }

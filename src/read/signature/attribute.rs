@@ -1,7 +1,7 @@
 //! Attributes of a kernel that stand anywhere before its parameter list.
 
 use crate::model::Fact;
-use crate::read::cxx::annotation::GLOBAL_WORDS;
+use crate::read::cxx::annotation;
 use crate::read::cxx::document::Document;
 use crate::read::cxx::lex::{self, Token, TokenKind};
 use crate::source::{Span, Spot};
@@ -30,7 +30,7 @@ pub fn arguments(document: &Document, head: Span, name: &str) -> Option<Fact<Str
 pub fn is_global(document: &Document, head: Span) -> bool {
     let bytes = document.source.bytes();
     let says = |word: &[u8]| {
-        GLOBAL_WORDS.iter().any(|known| known.as_bytes() == word) || document.global_words.iter().any(|own| own == word)
+        annotation::is_global(word, &document.annotation_macros) || document.global_words.iter().any(|own| own == word)
     };
     within(document, head).iter().any(|t| t.kind == TokenKind::Word && says(t.bytes(bytes)))
 }

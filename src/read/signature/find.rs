@@ -17,7 +17,7 @@ use crate::source::{Source, Span, Spot};
 pub struct SignatureOptions {
     /// `-D` definitions of the compile command; they choose `#if` branches, where the kernel needs a choice.
     pub defines: Vec<(String, Option<String>)>,
-    /// Macros that only annotate, beyond the built-in table.
+    /// Macros that only annotate, beyond the built-in table: `NAME`, or `NAME=KEYWORDS` for one that stands for them.
     pub annotation_macros: Vec<String>,
 }
 
@@ -29,19 +29,20 @@ pub struct SignatureOptions {
 pub fn find(source: &Arc<Source>, name: &str, options: &SignatureOptions) -> Result<KernelSignature, Diagnostics> {
     let all = MaskOptions { annotation_macros: options.annotation_macros.clone(), ..MaskOptions::default() };
     let document = Document::parse(source, Grammar::Cuda, &all);
-    match choose(&document, name) {
-        Choice::One(signature) => return Ok(*signature),
-        Choice::None(error) if !source.bytes().windows(3).any(|w| w == b"#if") => return Err(error.into()),
-        _ => {}
-    }
+    let conditional = source.bytes().windows(3).any(|w| w == b"#if");
+    // Branches that cut a brace in two cost every kernel of the file its namespace.
+    let cut = conditional && document.root().has_error();
+    let first = match choose(&document, name) {
+        Choice::One(signature) if !cut => return Ok(*signature),
+        Choice::None(error) if !conditional => return Err(error.into()),
+        other => other,
+    };
     let chosen = MaskOptions { branches: Some(options.defines.clone()), ..all };
-    match choose(&Document::parse(source, Grammar::Cuda, &chosen), name) {
-        Choice::One(signature) => Ok(*signature),
-        Choice::None(_) => match choose(&document, name) {
-            Choice::None(error) | Choice::Unclear(error) => Err(error.into()),
-            Choice::One(signature) => Ok(*signature),
-        },
-        Choice::Unclear(error) => Err(error.into()),
+    match (choose(&Document::parse(source, Grammar::Cuda, &chosen), name), first) {
+        (Choice::One(signature), _) | (_, Choice::One(signature)) => Ok(*signature),
+        (Choice::Unclear(error), _) | (Choice::None(_), Choice::None(error) | Choice::Unclear(error)) => {
+            Err(error.into())
+        }
     }
 }
 
@@ -169,6 +170,6 @@ fn unreadable(document: &Document, name: &str, function: &Function<'_>) -> Diagn
     let spot = Spot::new(&document.source, function.head(document));
     Diagnostic::error("K-SIG-UNREADABLE", format!("the declaration of `{name}` cannot be read"))
         .at(spot, "the parser stumbles in here")
-        .help("name a macro that only annotates with `--annotation-macro NAME`")
+        .help("name a macro that only annotates with `--annotation-macro NAME`, one that stands for keywords with `NAME=__global__`")
         .help("give the `-D` definitions of the compile command, if `#if` branches cut the declaration")
 }
