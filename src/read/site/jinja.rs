@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use minijinja::value::ValueKind;
 use minijinja::{Environment, UndefinedBehavior, Value as Jinja};
 
 use super::emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
 use super::leaves::parse;
+use super::python::float;
 use super::report::set;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::read::cxx::value::Value;
@@ -28,9 +30,10 @@ pub fn render(source: &Arc<Source>, leaves: &BTreeMap<String, String>) -> Result
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_formatter(|out, state, value| match python(value) {
-        Some(text) => Ok(out.write_str(text)?),
+        Some(text) => Ok(out.write_str(&text)?),
         None => minijinja::escape_formatter(out, state, value),
     });
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_fuel(Some(FUEL));
     let template =
         environment.template_from_named_str(source.name(), &text).map_err(|error| malformed(source, &error))?;
@@ -43,7 +46,12 @@ pub fn render(source: &Arc<Source>, leaves: &BTreeMap<String, String>) -> Result
     missing.sort_by_key(|name| (text.find(name.as_str()), name.to_owned()));
     missing.retain(|name| !missing_parent(name, leaves));
     match template.render(context(leaves)) {
-        Ok(out) => Ok(emission(source, &text, &out, leaves, &wanted.iter().map(|n| root(n)).collect::<Vec<_>>())),
+        Ok(out) => {
+            let roots: Vec<_> = wanted.iter().map(|n| root(n)).collect();
+            let mut emission = emission(source, &text, &out, leaves, &roots);
+            emission.warnings.append(missing.into_iter().map(|name| left_out(source, &text, name)).collect());
+            Ok(emission)
+        }
         Err(error) if error.kind() == minijinja::ErrorKind::UndefinedError && !missing.is_empty() => {
             Err(missing.into_iter().map(|name| unknown(source, &text, name)).collect())
         }
@@ -64,6 +72,14 @@ fn unknown(source: &Arc<Source>, text: &str, name: &str) -> Diagnostic {
         .help(format!("add {}", set(name)))
 }
 
+/// A name that was not given and not needed: a default stood in for it, or a branch that was not taken uses it.
+fn left_out(source: &Arc<Source>, text: &str, name: &str) -> Diagnostic {
+    let at = text.find(name).unwrap_or_default();
+    Diagnostic::warning("K-SITE-DEFAULT", format!("`{name}` is not given, and the template renders without it"))
+        .at(Spot::new(source, at..at + name.len()), "a default, a test or a branch that was not taken")
+        .help(format!("if production had a value for it: {}", set(name)))
+}
+
 fn malformed(source: &Arc<Source>, error: &minijinja::Error) -> Diagnostic {
     let span = match (error.range(), error.line()) {
         (Some(range), _) => Span::new(range.start, range.end),
@@ -75,12 +91,53 @@ fn malformed(source: &Arc<Source>, error: &minijinja::Error) -> Diagnostic {
 }
 
 /// What Python prints otherwise than Rust.
-fn python(value: &Jinja) -> Option<&'static str> {
+fn python(value: &Jinja) -> Option<String> {
     match value.kind() {
-        minijinja::value::ValueKind::Bool => Some(if value.is_true() { "True" } else { "False" }),
-        minijinja::value::ValueKind::None => Some("None"),
+        ValueKind::Bool => Some(if value.is_true() { "True" } else { "False" }.to_owned()),
+        ValueKind::None => Some("None".to_owned()),
+        ValueKind::Seq | ValueKind::Map => Some(within(value, 0)),
+        ValueKind::Number if !value.is_integer() => f64::try_from(value.clone()).ok().map(float),
         _ => None,
     }
+}
+
+/// Lists within lists that are printed as Python prints them.
+const DEEPEST: usize = 64;
+
+/// A value within a list or a dictionary, as Python's `repr` gives it.
+fn within(value: &Jinja, depth: usize) -> String {
+    let items = || value.try_iter().into_iter().flatten();
+    match value.kind() {
+        _ if depth > DEEPEST => "...".to_owned(),
+        ValueKind::Seq => format!("[{}]", items().map(|item| within(&item, depth + 1)).collect::<Vec<_>>().join(", ")),
+        ValueKind::Map => {
+            let entry = |key: Jinja| {
+                let item = value.get_item(&key).unwrap_or_default();
+                format!("{}: {}", within(&key, depth + 1), within(&item, depth + 1))
+            };
+            format!("{{{}}}", items().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        ValueKind::String => quoted(value.as_str().unwrap_or_default()),
+        _ => python(value).unwrap_or_else(|| value.to_string()),
+    }
+}
+
+/// Text as Python's `repr` quotes it.
+fn quoted(text: &str) -> String {
+    let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(mark);
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == mark => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out.push(mark);
+    out
 }
 
 /// Leaves as a context; a dotted name is a member of a map.

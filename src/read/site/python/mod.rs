@@ -15,6 +15,8 @@ mod tests;
 mod tree;
 mod value;
 
+pub use value::float;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
