@@ -3,6 +3,8 @@
 //! `template A | B`, `bytes BARRIER = N by OBJECT`, `value EXPR = N`, or `error PART`. `header FILE` is for all cases.
 #![allow(clippy::unwrap_used)]
 
+mod site_ideas;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! What a piece of code may change beside giving a value.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
@@ -114,7 +115,7 @@ pub struct Surroundings {
     /// What emits somewhere in the function, as it is written.
     emitters: BTreeSet<String>,
     /// Classes of the text that hold neither references nor pointers.
-    plain: BTreeSet<String>,
+    plain: OnceCell<BTreeSet<String>>,
 }
 
 impl Surroundings {
@@ -129,25 +130,16 @@ impl Surroundings {
             out.emitters.extend(emitter(document, node));
             false
         });
-        any(document.root(), |node| {
-            if matches!(node.kind(), "struct_specifier" | "class_specifier")
-                && let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body"))
-                && !document.squeezed(body).contains(['&', '*'])
-            {
-                out.plain.insert(document.squeezed(name));
-            }
-            false
-        });
         out
     }
 
     /// Whether an object of this type keeps no reference to what it is made from.
-    pub fn is_plain(&self, declared: &str) -> bool {
+    pub fn is_plain(&self, document: &Document, declared: &str) -> bool {
         is_conversion(declared)
             || matches!(declared, "" | "dim3")
             || declared.starts_with("std::")
             || declared.ends_with("_t")
-            || self.plain.contains(declared)
+            || self.plain.get_or_init(|| plain(document)).contains(declared)
     }
 
     /// Everything that may be changed within `node`, in order; what may emit out of sight goes to `hidden`.
@@ -238,6 +230,21 @@ impl Surroundings {
         let mut fitting = all.iter().filter(|parameters| parameters.len() >= count).peekable();
         fitting.peek().is_none() || fitting.any(|parameters| parameters[index])
     }
+}
+
+/// The classes of a text that hold neither references nor pointers.
+fn plain(document: &Document) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    any(document.root(), |node| {
+        if matches!(node.kind(), "struct_specifier" | "class_specifier")
+            && let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body"))
+            && !document.squeezed(body).contains(['&', '*'])
+        {
+            out.insert(document.squeezed(name));
+        }
+        false
+    });
+    out
 }
 
 /// Whether a call is a cast, but not to a reference.

@@ -101,6 +101,17 @@ fn field(text: &str) -> Field {
 
 /// A value as a specification prints it; none for a specification that is not known.
 pub fn print(value: &Value, spec: &str) -> Option<String> {
+    if let Some((fill, side, width, rest)) = aligned(spec) {
+        let text = print(value, rest)?;
+        let gap = width.saturating_sub(text.chars().count());
+        let (before, after) = match side {
+            '<' => (0, gap),
+            '>' => (gap, 0),
+            _ => (gap / 2, gap - gap / 2),
+        };
+        let blanks = |count| std::iter::repeat_n(fill, count).collect::<String>();
+        return Some(blanks(before) + &text + &blanks(after));
+    }
     let integer = value.as_integer().map(|i| i.value);
     match (spec, value) {
         ("", Value::Float { value, single }) => shortest(*value, *single),
@@ -122,6 +133,24 @@ pub fn print(value: &Value, spec: &str) -> Option<String> {
             Some(if body.starts_with('0') { format!("{digits:0>width$}") } else { format!("{digits:>width$}") })
         }
     }
+}
+
+/// The largest width of a field.
+const WIDEST: usize = 4096;
+
+/// Fill, side and width of a specification that aligns, and what is left of it.
+fn aligned(spec: &str) -> Option<(char, char, usize, &str)> {
+    let side = |c: char| matches!(c, '<' | '>' | '^');
+    let mut chars = spec.chars();
+    let (first, second) = (chars.next()?, chars.next());
+    let (fill, side, rest) = match second.filter(|c| side(*c)) {
+        Some(second) => (first, second, chars.as_str()),
+        None if side(first) => (' ', first, &spec[first.len_utf8()..]),
+        None => return None,
+    };
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let width = if digits == 0 { 0 } else { rest[..digits].parse().ok().filter(|width| *width <= WIDEST)? };
+    Some((fill, side, width, &rest[digits..]))
 }
 
 /// The shortest digits that read back as the same number, where no exponent is printed.
@@ -202,6 +231,10 @@ mod tests {
         assert_eq!(print(&Value::int(7), "d").as_deref(), Some("7"));
         assert_eq!(print(&Value::Bool(true), "").as_deref(), Some("true"));
         assert_eq!(print(&Value::int(1), "%Y"), None);
+        assert_eq!(print(&Value::int(7), ">3").as_deref(), Some("  7"));
+        assert_eq!(print(&Value::int(255), "*<6x").as_deref(), Some("ff****"));
+        assert_eq!(print(&Value::Text("ab".into()), "^5").as_deref(), Some(" ab  "));
+        assert_eq!(print(&Value::int(7), ">99999999"), None);
         assert_eq!(general(0.125).as_deref(), Some("0.125"));
         assert_eq!(general(1234567.0), None);
         assert_eq!(general(100.0).as_deref(), Some("100"));

@@ -373,7 +373,7 @@ impl Interpreter<'_> {
         let mut found = vec![];
         if kind == "reference_declarator" && !guarded {
             effect::targets(initializer(declarator), by, How::Aliased, &mut found);
-        } else if kind == "identifier" && !self.surroundings.is_plain(declared) {
+        } else if kind == "identifier" && !self.surroundings.is_plain(self.document, declared) {
             // `Guard guard(n)` looks like a function that takes an `n`.
             let list = declarator.child_by_field_name("parameters").or(declarator.child_by_field_name("value"));
             let kept = list.filter(|l| matches!(l.kind(), "argument_list" | "initializer_list" | "parameter_list"));
