@@ -255,26 +255,3 @@ fn kernels_that_are_no_gemm_are_read_and_politely_refused() {
         assert!(said.contains("site and signature were read, and fit"), "{said}");
     }
 }
-
-#[test]
-fn a_struct_kernel_s_symbol_counts_by_what_its_wrapper_holds() {
-    let new = || {
-        New::own("../scaffolds/struct", "collective.cuh:GemmHouse", "printed.cu", "scaffold.toml")
-            .contract(&["m=5", "n=96", "k=160"])
-    };
-    let symbol = |mainloop: &str| {
-        format!(
-            "void cutlass::device_kernel<house::GemmHouse<house::Shape<(int)0, (int)0>, {mainloop}, void> >(house::Params)"
-        )
-    };
-    // Production's own wrapper is another one than the harness's: what is inside is the instantiation that was read.
-    let same =
-        new().also("--symbol", &symbol("house::CollectiveBuilder<__nv_bfloat16, house::Shape<16, 64> >::CollectiveOp"));
-    same.made();
-    assert!(same.record().contains("production_symbol = { value = "), "{}", same.record());
-    let other = symbol("float").replace("house::Shape<(int)0, (int)0>", "(int)7");
-    new().also("--symbol", &other).refused(&["K-SYMBOL-DIFFERS", "template argument 0 is `(int)7` there"]);
-    new()
-        .also("--symbol", "void cutlass::device_kernel<house::Other<float> >(int)")
-        .refused(&["K-SYMBOL-DIFFERS", "`house::GemmHouse`"]);
-}
