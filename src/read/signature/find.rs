@@ -48,7 +48,7 @@ pub fn find(source: &Arc<Source>, name: &str, options: &SignatureOptions) -> Res
 
 /// Every function that a header declares or defines, in order; those that cannot be read are told one by one.
 pub fn all(source: &Arc<Source>, options: &SignatureOptions) -> Vec<Result<KernelSignature, Diagnostic>> {
-    let mask = MaskOptions { annotation_macros: options.annotation_macros.clone(), branches: None };
+    let mask = MaskOptions { annotation_macros: options.annotation_macros.clone(), ..MaskOptions::default() };
     let document = Document::parse(source, Grammar::Cuda, &mask);
     let found = functions(&document);
     if !found.iter().any(|function| function.stumbled(&document)) {
