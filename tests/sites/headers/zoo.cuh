@@ -46,8 +46,9 @@
 //@ global true
 //@ parameter int | n
 //@ kernel marked
-//@ global false
-//@ parameter int | n
+//@ error K-SIG-UNREADABLE
+//@ error header.cuh:81:26
+//@ error --annotation-macro NAME
 #pragma once
 namespace zoo {
 enum class Kind { Plain, Grouped };
