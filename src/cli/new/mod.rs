@@ -210,8 +210,9 @@ impl New {
         let printed = keep(search.printed(said), &mut problems);
         let mut production_symbol = None;
         if let Some(Printed { found: parsed, extent, .. }) = &printed {
-            production_symbol =
-                keep(printed::production_symbol(symbol.as_ref(), &prints, parsed), &mut problems).flatten();
+            let parameters = found.as_ref().map(|found| &found.template_parameters[..]).unwrap_or_default();
+            let symbol = printed::production_symbol(symbol.as_ref(), &prints, parsed, parameters);
+            production_symbol = keep(symbol, &mut problems).flatten();
             if let Some(found) = &found {
                 let sources = [Arc::clone(&header), Arc::clone(&extent.source)];
                 problems.append(instantiation::check_arity(found, parsed, &sources));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::named::Named;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Fact, Instantiation};
+use crate::model::{Fact, Instantiation, TemplateParameter};
 use crate::read::instantiation::{self, Select, symbol};
 use crate::read::prints::Prints;
 use crate::read::site;
@@ -177,7 +177,7 @@ fn whole(source: &Arc<Source>) -> Spot {
     Spot::new(source, 0..source.bytes().len())
 }
 
-/// Production's symbol of the kernel: the one that was given, else one that was printed; it must be the instantiation's.
+/// Production's symbol of the kernel, whose header declares `parameters`: the one that was given, else one that was printed; it must be the instantiation's.
 ///
 /// # Errors
 /// Production's symbol has other template arguments than the instantiation.
@@ -185,6 +185,7 @@ pub(super) fn production_symbol(
     given: Option<&Arc<Source>>,
     prints: &Prints,
     found: &Instantiation,
+    parameters: &[TemplateParameter],
 ) -> Result<Option<Fact<String>>, Diagnostics> {
     let ours: Vec<String> = found.template_arguments.iter().map(|piece| piece.value.clone()).collect();
     let name = |text: &str| text.rsplit("::").next().unwrap_or_default().to_owned();
@@ -203,7 +204,8 @@ pub(super) fn production_symbol(
         }
     }
     if let Some((fact, _)) = candidates.iter().find(|(_, parsed)| {
-        name(&parsed.kernel.value) == name(&found.kernel.value) && symbol::differences(&ours, parsed).is_empty()
+        name(&parsed.kernel.value) == name(&found.kernel.value)
+            && symbol::differences(&ours, parsed, parameters).is_empty()
     }) {
         return Ok(Some(fact.clone()));
     }
@@ -216,7 +218,7 @@ pub(super) fn production_symbol(
     if name(&parsed.kernel.value) != name(&found.kernel.value) {
         error = error.because(format!("the kernel that was read is `{}`", found.kernel.value));
     }
-    for (index, ours, theirs) in symbol::differences(&ours, parsed) {
+    for (index, ours, theirs) in symbol::differences(&ours, parsed, parameters) {
         let origin = found.template_arguments.get(index).map(|piece| piece.origin.detail()).unwrap_or_default();
         error = error.because(format!("template argument {index} is `{theirs}` there and `{ours}` here ({origin})"));
     }

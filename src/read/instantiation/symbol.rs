@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::parse::{Select, parse_text};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Instantiation, Origin, Piece};
+use crate::model::{Instantiation, Origin, Piece, TemplateParameter};
 use crate::source::{Source, Span, Spot};
 
 /// Reads the symbol in a text; a mangled one is demangled first, and its pieces are read from it.
@@ -73,11 +73,21 @@ pub fn of_kernel(symbol: &Instantiation, kernel: &str) -> Option<Instantiation> 
 
 /// The template arguments in which a symbol differs from an instantiation that should have given it: index, ours, the
 /// symbol's. Casts, suffixes, enumerators and qualifiers that the two spell differently are no difference where the
-/// spelling cannot decide.
-pub fn differences(ours: &[String], symbol: &Instantiation) -> Vec<(usize, String, String)> {
+/// spelling cannot decide; neither is an argument that the instantiation leaves to a default of the header's `parameters`.
+pub fn differences(
+    ours: &[String],
+    symbol: &Instantiation,
+    parameters: &[TemplateParameter],
+) -> Vec<(usize, String, String)> {
+    let left_out = |index: usize| {
+        let pack = parameters.last().is_some_and(|last| last.pack);
+        index >= ours.len()
+            && parameters.get(index).map_or(pack, |parameter| parameter.default.is_some() || parameter.pack)
+    };
     let theirs = &symbol.template_arguments;
     let count = ours.len().max(theirs.len());
     (0..count)
+        .filter(|index| !left_out(*index))
         .filter_map(|index| {
             let (a, b) =
                 (ours.get(index).map_or("", String::as_str), theirs.get(index).map_or("", |p| p.value.as_str()));
@@ -133,6 +143,8 @@ impl Argument {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::{TemplateParameter, TemplateParameterKind};
+
     use super::{differences, parse_symbol};
     use crate::source::Source;
 
@@ -174,9 +186,20 @@ mod tests {
             parse_symbol(&Source::new("-", "void k<(Major)0, (unsigned int)128, (bool)1, cutlass::bfloat16_t>(int)"))
                 .unwrap();
         let ours = |list: [&str; 4]| list.map(str::to_owned).to_vec();
-        assert_eq!(differences(&ours(["Major::K", "128", "true", "cutlass::bfloat16_t"]), &symbol), []);
-        let told = differences(&ours(["Major::K", "64u", "true", "bfloat16_t"]), &symbol);
+        assert_eq!(differences(&ours(["Major::K", "128", "true", "cutlass::bfloat16_t"]), &symbol, &[]), []);
+        let told = differences(&ours(["Major::K", "64u", "true", "bfloat16_t"]), &symbol, &[]);
         assert_eq!(told, [(1, "64u".to_owned(), "(unsigned int)128".to_owned())]);
-        assert_eq!(differences(&ours(["Major::K", "128", "false", "bf"])[..3], &symbol).len(), 2);
+        assert_eq!(differences(&ours(["Major::K", "128", "false", "bf"])[..3], &symbol, &[]).len(), 2);
+        let last = |default: Option<&str>| TemplateParameter {
+            kind: TemplateParameterKind::Type,
+            declared: "typename".into(),
+            name: "T".into(),
+            default: default.map(str::to_owned),
+            pack: false,
+        };
+        let three = &ours(["Major::K", "128", "true", ""])[..3];
+        let parameters = |default| [last(None), last(None), last(None), last(default)];
+        assert_eq!(differences(three, &symbol, &parameters(Some("float"))), []);
+        assert_eq!(differences(three, &symbol, &parameters(None)).len(), 1);
     }
 }
