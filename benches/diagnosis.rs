@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use krepro::judge::diagnosis::host::Host;
+use krepro::judge::diagnosis::host::{Host, multiply};
 use krepro::judge::diagnosis::inputs::Inputs;
 use krepro::judge::diagnosis::knobs::Knobs;
 use krepro::judge::diagnosis::target::{Side, Splits, Target};
@@ -81,6 +81,17 @@ fn reference(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("host reference");
     group.sample_size(10);
     group.bench_function("128 x 6144 x 7168", |bencher| bencher.iter(|| Host::new(&target, &inputs, &knobs).full()));
+    // What OpenBLAS is given: operands that are f64 already.
+    let numbers = |count: u32| (0..count).map(|i| f64::from(i * 7919 % 1000) / 500.0 - 1.0).collect::<Vec<_>>();
+    let (a, b) = (numbers(128 * 7168), numbers(6144 * 7168));
+    let mut c = vec![0.0; 128 * 6144];
+    group.bench_function("its product alone", |bencher| {
+        bencher.iter(|| {
+            for (index, b) in b.chunks(128 * 7168).enumerate() {
+                multiply(&mut c[128 * index..], 6144, &a, b, (128, 128, 7168));
+            }
+        });
+    });
     group.finish();
 }
 

@@ -77,9 +77,12 @@ struct Block {
 /// Columns of the output that are multiplied at a time, so that their rows of b are still in a cache.
 const AT_A_TIME: usize = 128;
 
+/// C = A · Bᵀ of row-major matrices with `depth` columns; rows of C lie `stride` elements apart. On one thread.
+///
+/// # Panics
+/// When a slice is shorter than its matrix.
 #[allow(unsafe_code, reason = "the gemm crate takes raw pointers; lengths are checked here")]
-/// C = A · Bᵀ of row-major matrices with `depth` columns; rows of C lie `stride` elements apart.
-fn multiply(c: &mut [f64], stride: usize, a: &[f64], b: &[f64], (rows, columns, depth): (usize, usize, usize)) {
+pub fn multiply(c: &mut [f64], stride: usize, a: &[f64], b: &[f64], (rows, columns, depth): (usize, usize, usize)) {
     if rows == 0 || columns == 0 || depth == 0 {
         return;
     }
@@ -128,10 +131,18 @@ impl<'a> Host<'a> {
     }
 
     fn operand_rows(&self, rows: &[usize], is_a: bool, slots: Option<&[(u32, u32)]>) -> Vec<f64> {
+        let mut out = Vec::new();
+        self.put_operand_rows(rows, is_a, slots, &mut out);
+        out
+    }
+
+    /// The same in place of what `out` holds: memory that is used again need not be mapped again.
+    fn put_operand_rows(&self, rows: &[usize], is_a: bool, slots: Option<&[(u32, u32)]>, out: &mut Vec<f64>) {
         let operand = if is_a { &self.a } else { &self.b };
-        let mut out = Vec::with_capacity(rows.len() * slots.map_or(self.target.k, <[_]>::len));
-        if slots.is_none() && operand.plain_rows(rows, &mut out) {
-            return out;
+        out.clear();
+        out.reserve(rows.len() * slots.map_or(self.target.k, <[_]>::len));
+        if slots.is_none() && operand.plain_rows(rows, out) {
+            return;
         }
         for &r in rows {
             let row = match slots {
@@ -141,7 +152,6 @@ impl<'a> Host<'a> {
             };
             out.extend(row);
         }
-        out
     }
 
     fn narrow(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -292,8 +302,10 @@ impl<'a> Host<'a> {
             a.chunks_mut(depth.max(1)).for_each(|row| row.iter_mut().zip(counts).for_each(|(x, count)| *x *= count));
         }
         let mut values = vec![0.0; rows.len() * columns.len()];
+        let mut b = Vec::new();
         for (index, chunk) in columns.chunks(AT_A_TIME).enumerate() {
-            let (from, b) = (index * AT_A_TIME, self.operand_rows(chunk, false, slots));
+            let from = index * AT_A_TIME;
+            self.put_operand_rows(chunk, false, slots, &mut b);
             if self.knobs.sum == Sum::Exact {
                 let part = &mut values[from.min(rows.len() * columns.len())..];
                 multiply(part, columns.len(), &a, &b, (rows.len(), chunk.len(), depth));
