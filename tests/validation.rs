@@ -83,6 +83,15 @@ fn a_dependence_on_initialised_padding_is_told_and_no_defect() {
     assert_eq!(classes, ["K_TAIL_OOB_READ"]);
 }
 
+/// Roundings that no probe of these contracts meets: nothing fails, and the report says which of them it could not see.
+#[test]
+fn what_no_probe_meets_is_listed_and_not_called_right() {
+    for (number, planted) in [(561, "RoundTowardZero"), (566, "RoundingBeforeAct"), (1025, "SumF16")] {
+        let row = run(Set::Catalogue, 5301, number, None);
+        assert_eq!((row.planted.as_str(), row.outcome), (planted, Outcome::Listed), "{row:?}");
+    }
+}
+
 /// What a probe that crashes would have shown is not known: the others give a hint, and no verdict.
 #[test]
 fn a_crashing_probe_leaves_a_hint_of_what_the_others_say() {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::judge::diagnosis::observable::unobservable;
 use crate::judge::diagnosis::target::Target;
-use crate::judge::diagnosis::{Builder, Conclusion, Next, Sureness, next};
+use crate::judge::diagnosis::{Builder, Conclusion, Diagnosis, Next, Sureness, next};
 use crate::model::{Plan, Stage};
 
 use super::contracts::{Random, random_target};
@@ -33,6 +34,8 @@ pub enum Outcome {
     FalseAlarm,
     /// Planted, without any effect at that shape.
     Unobservable,
+    /// No probe showed it, and the report lists it as not observable.
+    Listed,
     /// The class alone.
     Unique,
     /// The class among others.
@@ -97,13 +100,22 @@ pub(super) fn swizzle(target: &Target) -> u32 {
 
 /// What the loop concludes of a simulated kernel.
 pub fn diagnose(target: &Target, device: &mut Device, seed: u64) -> Conclusion {
+    through(target, device, seed).conclusion
+}
+
+fn through<'t>(target: &'t Target, device: &mut Device, seed: u64) -> Diagnosis<'t> {
     let mut rounds = Vec::new();
     loop {
         match next(target, seed, &rounds) {
             Next::Run(plan) => rounds.push(device.run(&plan)),
-            Next::Done(diagnosis) => return diagnosis.conclusion,
+            Next::Done(diagnosis) => return *diagnosis,
         }
     }
+}
+
+/// Whether a report that calls a kernel right would list the class of a planted defect as not observable.
+fn listed(diagnosis: &Diagnosis<'_>, planted: &[Planted]) -> bool {
+    unobservable(&diagnosis.evidence).iter().any(|text| planted.iter().any(|p| text.starts_with(p.defect.class())))
 }
 
 /// Whether a defect shows in random outputs that the diagnosis has not seen.
@@ -118,12 +130,19 @@ fn effective(target: &Target, planted: &[Planted], seed: u64) -> bool {
     })
 }
 
-fn graded(conclusion: &Conclusion, planted: &[Planted], shows: impl Fn() -> bool) -> Outcome {
+/// `shows` tells whether the defect has an effect at all, `listed` whether the report says that it could not be seen.
+fn graded(
+    conclusion: &Conclusion,
+    planted: &[Planted],
+    shows: impl Fn() -> bool,
+    listed: impl Fn() -> bool,
+) -> Outcome {
     let stages: Vec<Stage> = planted.iter().map(|p| p.defect.stage()).collect();
     let classes: Vec<&str> = planted.iter().map(|p| p.defect.class()).collect();
     match conclusion {
         Conclusion::Clean if planted.is_empty() => Outcome::Clean,
         _ if planted.is_empty() => Outcome::FalseAlarm,
+        Conclusion::Clean if shows() && listed() => Outcome::Listed,
         Conclusion::Clean if shows() => Outcome::Missed,
         Conclusion::Clean => Outcome::Unobservable,
         Conclusion::Open { hints, .. } if hints.iter().any(|h| stages.contains(h)) => Outcome::DraftRight,
@@ -180,8 +199,10 @@ pub fn run(set: Set, seed: u64, number: u64, only: Option<Defect>) -> Row {
     let span = swizzle(&target);
     let planted: Vec<Planted> = chosen.iter().map(|d| Planted::draw(*d, &target, span, &mut random)).collect();
     let mut device = Device::new(target.clone(), span, planted.clone(), seed ^ number);
-    let conclusion = diagnose(&target, &mut device, seed.wrapping_add(number));
-    let outcome = graded(&conclusion, &planted, || effective(&target, &planted, seed ^ number));
+    let diagnosis = through(&target, &mut device, seed.wrapping_add(number));
+    let shows = || effective(&target, &planted, seed ^ number);
+    let outcome = graded(&diagnosis.conclusion, &planted, shows, || listed(&diagnosis, &planted));
+    let conclusion = diagnosis.conclusion;
     Row {
         set,
         number,
@@ -209,6 +230,7 @@ pub fn confusion(rows: &[Row]) -> String {
         O::Clean,
         O::FalseAlarm,
         O::Unobservable,
+        O::Listed,
         O::Unique,
         O::Among,
         O::Stage,

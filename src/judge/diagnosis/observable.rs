@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::dictionary::{Dictionary, Fits};
+use super::dictionary::{Dictionary, Fits, Hypothesis};
 use super::evidence::Evidence;
 use super::host::Host;
 use super::kind::Kind;
@@ -26,13 +26,25 @@ fn shows(evidence: &Evidence<'_>, knobs: &Knobs, samples: &[(usize, Vec<usize>)]
         })
 }
 
-/// Classes of the dictionary, none of whose hypotheses would have changed an output of this run.
-pub fn unobservable(evidence: &Evidence<'_>) -> Vec<&'static str> {
+/// Whether it depends on values that probes must meet which of the hypotheses of a class show: roundings and widths of sums.
+fn depends_on_values(hypothesis: &Hypothesis) -> bool {
+    ["ROUNDING_", "DOUBLE_ROUNDING", "SATURATION_", "ACC_DTYPE_", "SPLITK_REDUCTION_TYPE"]
+        .iter()
+        .any(|class| hypothesis.class.starts_with(class))
+}
+
+/// Classes of the dictionary, none of whose hypotheses would have changed an output of this run, and single hypotheses of classes that
+/// depend on values: `CLASS (cause)`.
+pub fn unobservable(evidence: &Evidence<'_>) -> Vec<String> {
     let fits = Fits { repeats: vec![2], blocks: Some(vec![0]), ..Fits::default() };
     let samples = evidence.samples();
-    let mut classes: BTreeMap<&'static str, bool> = BTreeMap::new();
+    let mut classes: BTreeMap<String, bool> = BTreeMap::new();
     for hypothesis in Dictionary::all(evidence.target, &fits) {
-        let seen = classes.entry(hypothesis.class).or_default();
+        let name = match depends_on_values(&hypothesis) {
+            true => format!("{} ({})", hypothesis.class, hypothesis.cause),
+            false => hypothesis.class.to_owned(),
+        };
+        let seen = classes.entry(name).or_default();
         *seen = *seen || shows(evidence, &hypothesis.knobs, &samples);
     }
     classes.into_iter().filter(|(_, seen)| !seen).map(|(class, _)| class).collect()

@@ -54,6 +54,11 @@ fn quantity(
     }
 }
 
+/// What came out well; a problem goes to the others.
+fn kept<T>(result: Result<T, Diagnostic>, problems: &mut Diagnostics) -> Option<T> {
+    result.map_err(|problem| problems.push(problem)).ok()
+}
+
 /// How the reduction is shared; nothing where there is one split.
 pub(super) fn split_k(
     rules: &[SplitRule],
@@ -63,18 +68,16 @@ pub(super) fn split_k(
     problems: &mut Diagnostics,
 ) -> Option<SplitK> {
     let rule = first(rules, |rule| rule.when.as_ref(), terms, problems);
-    let count =
-        quantity("split_k.count", rule.map(|r| &r.count), facts, terms).map_err(|p| problems.push(p)).ok()??;
+    let count = kept(quantity("split_k.count", rule.map(|r| &r.count), facts, terms), problems);
     let length = quantity("split_k.length", rule.and_then(|r| r.length.as_ref()), facts, terms);
-    let length = length.map_err(|p| problems.push(p)).ok()?;
-    let through = named("split_k.through", rule.map(|r| r.through), facts, place);
-    let partial = named("split_k.partial", rule.map(|r| r.partial), facts, place);
-    let sum = named("split_k.sum", rule.map(|r| r.sum), facts, place);
-    let order = named("split_k.order", rule.map(|r| r.order), facts, place);
-    let through = through.map_err(|p| problems.push(p)).ok()?;
-    let partial = partial.map_err(|p| problems.push(p)).ok()?;
-    let sum = sum.map_err(|p| problems.push(p)).ok()?;
-    let order = order.map_err(|p| problems.push(p)).ok()?;
+    let length = kept(length, problems);
+    // Without a count nobody is asked the rest.
+    count.as_ref().is_none_or(Option::is_some).then_some(())?;
+    let through = kept(named("split_k.through", rule.map(|r| r.through), facts, place), problems);
+    let partial = kept(named("split_k.partial", rule.map(|r| r.partial), facts, place), problems);
+    let sum = kept(named("split_k.sum", rule.map(|r| r.sum), facts, place), problems);
+    let order = kept(named("split_k.order", rule.map(|r| r.order), facts, place), problems);
+    let (count, length, through, partial, sum, order) = (count??, length?, through?, partial?, sum?, order?);
     if count.value < 2 {
         return None;
     }

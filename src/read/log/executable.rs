@@ -59,7 +59,7 @@ impl Gone {
     fn of(found: &Found, table: &OptionTable) -> Self {
         let mut gone = Gone { defines: vec![], paths: false, nvshmem: false };
         for argument in found.arguments.iter().filter(|a| a.is("-l")) {
-            if let Some(rule) = table.library(argument.value_or_empty()) {
+            if let Some(rule) = table.linked_library(argument.value_or_empty()) {
                 gone.defines.extend(rule.with_define.iter().cloned());
                 gone.paths |= rule.with_paths;
                 gone.nvshmem |= !rule.with_define.is_empty();
@@ -111,7 +111,7 @@ impl Context<'_> {
             Action::Change => Outcome::Change(vec!["-rdc=true".into()], spec.why.clone(), false),
             Action::Response => Outcome::Missing,
             Action::Cudart => Outcome::Drop("krepro links with -cudart shared itself".into(), true),
-            Action::Library => self.library(argument),
+            Action::Library => self.linked(argument),
             Action::Ccbin => self.host_compiler(argument),
         }
     }
@@ -176,7 +176,7 @@ impl Context<'_> {
         Outcome::Change(vec![now], why, true)
     }
 
-    fn library(&self, argument: &Argument) -> Outcome {
+    fn linked(&self, argument: &Argument) -> Outcome {
         if argument.is("-L") {
             return if self.gone.paths {
                 Outcome::Drop("search path of libraries that are dropped".into(), false)
@@ -184,7 +184,7 @@ impl Context<'_> {
                 Outcome::Drop("krepro links itself and takes no linker flags from a log".into(), true)
             };
         }
-        match self.table.library(argument.value_or_empty()) {
+        match self.table.linked_library(argument.value_or_empty()) {
             Some(rule) if rule.action == Action::Drop => Outcome::Drop(rule.why.clone(), false),
             _ => Outcome::Drop("krepro links itself and takes no linker flags from a log".into(), true),
         }

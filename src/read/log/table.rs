@@ -119,7 +119,8 @@ struct File {
     host_runs: Vec<String>,
     device_runs: Vec<String>,
     host_compilers: Vec<String>,
-    library: Vec<LibraryRule>,
+    #[serde(rename = "library")]
+    linked: Vec<LibraryRule>,
     ccbin_wrapper: Vec<WrapperRule>,
     foreign_values: Vec<String>,
     foreign_architectures: Vec<String>,
@@ -248,8 +249,8 @@ impl OptionTable {
     }
 
     /// The rule for a library, by its name without `lib`.
-    pub fn library(&self, name: &str) -> Option<&LibraryRule> {
-        self.file.library.iter().find(|rule| rule.names.iter().any(|pattern| matches(pattern, name)))
+    pub fn linked_library(&self, name: &str) -> Option<&LibraryRule> {
+        self.file.linked.iter().find(|rule| rule.names.iter().any(|pattern| matches(pattern, name)))
     }
 
     /// The rule for a wrapper around the host compiler, by file name.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use super::machine::{Machine, Miss, Outcome};
+use super::machine::{Machine, Miss, Outcome, printed};
 use super::operate;
 use super::value::{Object, Py, Traced};
 use crate::read::cxx::document::children;
@@ -54,11 +54,7 @@ impl Machine<'_> {
                 Err(miss) => problems.extend(miss.problems),
             }
         }
-        if problems.is_empty() {
-            Ok(Traced { value: Py::Text(out), leaves })
-        } else {
-            Err(Miss { problems, path: None })
-        }
+        printed(out, leaves, problems)
     }
 
     /// The positional and the named arguments of a call.
@@ -129,11 +125,7 @@ impl Machine<'_> {
         if next < listed.len() {
             problems.extend(self.refused(node, "`%` with more values than conversions").problems);
         }
-        if problems.is_empty() {
-            Ok(Traced { value: Py::Text(out), leaves })
-        } else {
-            Err(Miss { problems, path: None })
-        }
+        printed(out, leaves, problems)
     }
 
     /// The value under a name in the dictionary at the right of `%`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use super::machine::{Machine, Miss, Outcome};
+use super::machine::{Machine, Miss, Outcome, printed};
 use super::spec;
 use super::value::{Py, Traced};
 use crate::read::cxx::document::{children, span};
@@ -23,11 +23,7 @@ impl Machine<'_> {
                 Err(miss) => problems.extend(miss.problems),
             }
         }
-        if problems.is_empty() {
-            Ok(Traced { value: Py::Text(out), leaves })
-        } else {
-            Err(Miss { problems, path: None })
-        }
+        printed(out, leaves, problems)
     }
 
     fn one(&mut self, node: Node<'_>, leaves: &mut BTreeSet<String>) -> Result<Pieces, Miss> {

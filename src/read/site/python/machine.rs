@@ -26,6 +26,11 @@ pub struct Miss {
 /// A value, or why there is none.
 pub type Outcome = Result<Traced, Miss>;
 
+/// A text that is put together, unless a part of it has problems.
+pub fn printed(text: Pieces, leaves: BTreeSet<String>, problems: Problems) -> Outcome {
+    if problems.is_empty() { Ok(Traced { value: Py::Text(text), leaves }) } else { Err(Miss { problems, path: None }) }
+}
+
 impl From<Problem> for Miss {
     fn from(problem: Problem) -> Self {
         Miss { problems: vec![problem], path: None }
