@@ -341,6 +341,40 @@ fn what_a_scaffold_does_not_say_of_a_prologue_is_asked() {
     assert!(record.contains("nothing says the type of its source"), "{record}");
 }
 
+/// What the kernel takes by value no launch on the device can write.
+#[test]
+fn a_prologue_cannot_write_what_is_passed_by_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let operands = [("a", "a"), ("b", "b"), ("residual", "c"), ("alpha", "alpha"), ("beta", "beta"), ("out", "out")];
+    let operands =
+        operands.map(|(role, name)| format!("[[kernel.operand]]\nrole = \"{role}\"\nslot = \"parameter {name}\"\n"));
+    let scaffold = format!(
+        "version = 1\nname = \"blas\"\nabout = \"scalars by value\"\n[launch]\nkind = \"global\"\n[[kernel]]\nname = \"blas_linear\"\nm = \"70\"\n\
+         n = \"40\"\nk = \"96\"\naccumulator = \"f32_simt\"\n{}[[kernel.epilogue]]\ndo = \"round\"\nto = \"f16\"\n[[kernel.prologue]]\n\
+         name = \"scale\"\ndoes = \"copy\"\nentry = \"scale\"\nsource = {{ element = \"f32\" }}\nwrites = \"alpha\"\ngrid = [\"1\", \"1\", \"1\"]\n\
+         threads = \"32\"\narguments = [\"source\", \"target\"]\n",
+        operands.concat()
+    );
+    let file = folder.path().join("scaffold.toml");
+    fs_err::write(&file, scaffold).unwrap();
+    let from = sources().join("blas_simt");
+    let ran = Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .args(["new", "--kernel", &format!("{}:blas_linear", from.join("kernel.cuh").display()), "--site"])
+        .arg(from.join("call.cu"))
+        .arg("--scaffold")
+        .arg(file)
+        .arg("--log")
+        .arg(sources().join("jit.log"))
+        .arg("-o")
+        .arg(folder.path().join("repro"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(2), "{text}");
+    assert!(text.contains("`scale` writes `alpha`, which is nothing that it can"), "{text}");
+    assert!(text.contains("write one of a, b, residual"), "{text}");
+}
+
 /// Changes that compute the same: kernel, line and operator, with the argument. Found by reading, before they were run.
 const EQUIVALENT: [(usize, usize, &str, &str); 22] = [
     (0, 34, "bound", "row M of the input is read for a row that is not stored"),

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Facts;
+use super::operand::by_value;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Contract, DescriptorPair, HarnessText, Launch, LaunchKind, Parameter, Role};
+use crate::model::{Contract, DescriptorPair, HarnessText, Launch, LaunchKind, Parameter};
 use crate::read::manifest::{KernelRule, Slot};
 
 /// A C++ literal of a number, a truth value or a null pointer: passed as it stands.
@@ -158,9 +159,7 @@ fn argument(
         return Ok(text.clone());
     }
     if let Some(operand) = contract.operands.iter().find(|o| slots.contains(&o.binding)) {
-        let by_value = !parameter.declared.contains('*')
-            && matches!(operand.role.value, Role::Alpha | Role::Beta | Role::ZeroPoint);
-        let how = if by_value { "value" } else { "address" };
+        let how = if by_value(operand, facts) { "value" } else { "address" };
         return Ok(format!("buffers.{how}(\"{}\")", operand.role.value));
     }
     if name == "workspace" && parameter.declared.contains('*') {

@@ -257,6 +257,13 @@ fn element(
     }
 }
 
+/// Whether the kernel takes an operand of one element by value: nothing on the device holds it then.
+pub(super) fn by_value(operand: &Operand, facts: &Facts<'_>) -> bool {
+    let single = matches!(operand.role.value, Role::Alpha | Role::Beta | Role::ZeroPoint);
+    let declared = operand.binding.strip_prefix("parameter ").and_then(|name| parameter(name, facts));
+    single && declared.is_some_and(|(_, parameter)| !parameter.declared.contains('*'))
+}
+
 /// A parameter by its name or its number from 0.
 pub(super) fn parameter<'f>(name: &str, facts: &'f Facts<'_>) -> Option<(usize, &'f Parameter)> {
     let list = &facts.signature.parameters;

@@ -1,6 +1,7 @@
 //! Launches before the kernel's, from the manifest.
 
 use super::Facts;
+use super::operand::by_value;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Block, Contract, Destination, Fact, Major, Operand, Origin, Prepares, Prologue, PrologueSource};
@@ -161,7 +162,9 @@ impl Reader<'_> {
             return None;
         };
         let parsed = text.get_ref().parse::<Destination>().ok();
-        if let Some(destination) = parsed.filter(|destination| self.operand(destination).is_some()) {
+        if let Some(destination) =
+            parsed.filter(|destination| self.operand(destination).is_some_and(|operand| !by_value(operand, self.facts)))
+        {
             return Some(destination);
         }
         keep(
@@ -177,8 +180,8 @@ impl Reader<'_> {
 
     /// What may be written.
     fn known(&self) -> String {
-        let inputs =
-            self.contract.operands.iter().map(|o| o.role.value).filter(|role| *role != crate::model::Role::Out);
+        let writable = self.contract.operands.iter().filter(|operand| !by_value(operand, self.facts));
+        let inputs = writable.map(|operand| operand.role.value).filter(|role| *role != crate::model::Role::Out);
         let roles = inputs.map(|role| role.name().to_owned());
         let later = self.present.iter().skip(self.index + 1).map(|one| format!("{}.source", one.name.get_ref()));
         roles.chain(later).collect::<Vec<_>>().join(", ")
