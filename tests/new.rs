@@ -168,6 +168,17 @@ fn what_the_plain_scaffold_cannot_know_is_asked_not_guessed() {
 }
 
 #[test]
+fn groups_and_splits_that_are_half_said_are_asked_for() {
+    let groups = || New::simt().also("--contract", "groups=bias");
+    groups().refused(&["which rows belong together? `parameter bias` tells the kernel", "--contract group_rows="]);
+    groups().also("--contract", "group_rows=4,12").refused(&["how does `parameter bias` tell the groups?", "offsets"]);
+    let words =
+        ["m=16", "n=1024", "k=6144", "a=input", "b=weight", "out=output", "split_k.count=4", "split_k.through=atomics"];
+    let split = words.iter().fold(New::simt().with("--scaffold", "plain"), |new, word| new.also("--contract", word));
+    split.refused(&["to which place do the splits add with atomics?", "split_k.through=reduce_add"]);
+}
+
+#[test]
 fn an_option_that_nothing_asks_is_an_error() {
     New::simt().also("--contract", "mm=16").refused(&["--contract mm"]);
     New::simt().also("--launch", "threads=8,8,1,1").refused(&["names 4 extents"]);
@@ -438,6 +449,21 @@ fn a_block_keeps_its_extents() {
         );
         let record = new.read("repro.toml");
         assert!(record.contains("threads = [\n  { value = 32, "), "{record}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_within_the_chevrons_is_assumed_to_be_as_the_scaffold_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!("void call(dim3 g) {{ dim3 b(256); set(b); {INSTANCE}<<<g, b, 0, s>>>(a, b, c, d, 1024); }}\n");
+    let new = with_site(&folder, "host.cu", &text);
+    new.made();
+    let record = new.read("repro.toml");
+    for what in ["`g`", "`b`"] {
+        assert!(
+            record.contains(&format!("{what} within the `<<<…>>>` of the text cannot be read")),
+            "{what}\n{record}"
+        );
     }
 }
 

@@ -290,6 +290,21 @@ impl Case<'_> {
             }
         }
         let evidence = self.failures();
+        // Another grid or block leaves elements of a right kernel wrong.
+        let shape = |field: &str| matches!(field, "launch.grid" | "launch.threads");
+        let shapes = self.context.assumed_launch.iter().filter(|(field, _)| shape(field));
+        let before = confounds.len();
+        if self.crashes.is_empty() {
+            confounds.extend(shapes.map(|(field, why)| {
+                confound(
+                    "assumed_field",
+                    format!(
+                        "{field} is assumed ({why}), and a launch that is not production's can leave elements wrong"
+                    ),
+                )
+            }));
+        }
+        rests_on_facts &= confounds.len() == before;
         // A launch with too little shared memory, in another cluster or with other threads crashes a right kernel.
         if !self.crashes.is_empty() && !self.context.assumed_launch.is_empty() {
             confounds.extend(self.context.assumed_launch.iter().map(|(field, why)| {

@@ -125,6 +125,18 @@ fn a_crash_under_an_assumed_launch_is_a_draft_that_names_the_fact() {
 }
 
 #[test]
+fn wrong_elements_under_an_assumed_grid_or_block_are_a_draft() {
+    let wrong = || events(vec![rung("ones", 3)]);
+    for (field, draft) in [("launch.grid", true), ("launch.threads", true), ("launch.shared_memory", false)] {
+        let assumed = vec![(field.to_owned(), "nothing says it".to_owned())];
+        let guessed = Context { assumed_launch: assumed, ..context(1) };
+        let answer = ladder(&contract(), &Findings::default(), &wrong(), None, &guessed).unwrap();
+        let named = matches!(&answer.outcome, Outcome::Draft { confounds } if confounds.iter().any(|c| c.text.starts_with(field)));
+        assert_eq!(named, draft, "{field}: {answer:?}");
+    }
+}
+
+#[test]
 fn a_claim_within_the_resolution_or_without_its_inputs_stays_open() {
     for claim in ["ratio=1.001", "rel_l2=0.002", "max_abs=3", "nondeterministic"] {
         let answer = judge(&contract(), clean(), Some(claim.parse().unwrap()));

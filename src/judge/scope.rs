@@ -45,6 +45,14 @@ pub(super) fn contract_line(contract: &Contract) -> String {
     if contract.output.value == OutputRole::Accumulate {
         line.push_str(", added to the output");
     }
+    if let Some(split) = &contract.split_k {
+        line.push_str(&format!(", {} splits of k through {}", split.count.value, split.through.value.words()));
+    }
+    if let Some(groups) = &contract.groups {
+        let rows: Vec<String> = groups.rows.value.iter().take(8).map(u64::to_string).collect();
+        let more = if groups.count() > rows.len() { ", …" } else { "" };
+        line.push_str(&format!(", {} groups of {}{more} rows", groups.count(), rows.join(", ")));
+    }
     line
 }
 
@@ -61,10 +69,10 @@ pub(super) fn scope(contract: &Contract, events: &[Event], rungs: &[RungResult],
         Event::Start(start) => Some(start.clone()),
         _ => None,
     });
-    Scope { contract: contract_line(contract), device, unobservable: unobservable(contract, rungs), marks }
+    Scope { contract: contract_line(contract), device, unobservable: unobservable(contract, rungs, context), marks }
 }
 
-fn unobservable(contract: &Contract, rungs: &[RungResult]) -> Vec<String> {
+fn unobservable(contract: &Contract, rungs: &[RungResult], context: &Context) -> Vec<String> {
     let mut list = Vec::new();
     let ran = |family: &str| rungs.iter().any(|r| r.family() == family && r.status != RungStatus::Skip);
     let out = contract.operand(Role::Out);
@@ -88,6 +96,9 @@ fn unobservable(contract: &Contract, rungs: &[RungResult]) -> Vec<String> {
     let launches = rungs.iter().map(|r| r.launches).max().unwrap_or_default();
     if launches > 0 {
         list.push(format!("races rarer than about 3 in {launches} launches (--launches N)"));
+    }
+    if context.backend != Backend::Gpu {
+        list.push("races between blocks, which seldom show on the CPU backend".to_owned());
     }
     list.push(
         "what only production's neighbours cause: other kernels, streams, programmatic dependent launch".to_owned(),

@@ -17,6 +17,17 @@ pub enum SplitThrough {
     ReduceAdd,
 }
 
+impl SplitThrough {
+    /// In a sentence, after "through".
+    pub fn words(self) -> &'static str {
+        match self {
+            SplitThrough::Workspace => "a workspace",
+            SplitThrough::Atomics => "atomics",
+            SplitThrough::ReduceAdd => "additions to the output",
+        }
+    }
+}
+
 /// In which order the splits are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -5,7 +5,9 @@ use super::operand::{operands, unanswered};
 use super::share;
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, Origin, OutputRole, Role, Tile};
+use crate::model::{
+    Accumulator, Contract, ElementType, EpilogueStep, Fact, GatePairs, Origin, OutputRole, Role, SplitThrough, Tile,
+};
 use crate::read::manifest::{Expression, KernelRule};
 use crate::source::{Place, Spot};
 
@@ -46,6 +48,9 @@ pub(super) fn contract(
     }
     let place = rule_place(rule, facts, terms);
     let split_k = share::split_k(rule.map_or(&[], |r| &r.split_k), facts, terms, &place, problems);
+    if let Some(problem) = split_k.as_ref().and_then(|split| meeting_place(split.through.value, rule, facts)) {
+        problems.push(problem);
+    }
     let groups = share::groups(rule.map_or(&[], |r| &r.groups), facts, terms, &place, problems);
     let operands = operands(rule, [&m, &n, &k], groups.as_ref(), facts, terms, problems)?;
     let out = operands.iter().find(|o| o.role.value == Role::Out).map(|o| o.element.clone())?;
@@ -67,6 +72,17 @@ pub(super) fn contract(
         },
     };
     Some(Contract { m, n, k, accumulator, output, padding_zero, epilogue, operands, tile, split_k, groups })
+}
+
+/// Splits that meet through atomics need a place: the question which, where neither a manifest nor the launch knows of a workspace.
+fn meeting_place(through: SplitThrough, rule: Option<&KernelRule>, facts: &Facts<'_>) -> Option<Diagnostic> {
+    let unknown = through == SplitThrough::Atomics && rule.is_none() && facts.overrides.launch("workspace").is_none();
+    unknown.then(|| {
+        Diagnostic::error("K-QUESTION", "to which place do the splits add with atomics?")
+            .because("through=atomics means a workspace that is zeroed before each launch, and the launch has none")
+            .help("--launch workspace=BYTES, where they add to a workspace")
+            .help("--contract split_k.through=reduce_add, where they add to the output itself")
+    })
 }
 
 /// Where the kernel's block stands in the manifest, for what it says without an expression of its own.

@@ -27,11 +27,15 @@ pub(super) fn launch(
     let seen = seen(facts, printed, terms);
     let ruled = sources().find_map(|r| r.block.as_ref().map(|list| &list[..]).or(r.threads.as_slice().get(..1)));
     let otherwise = || if decided { Ok(theirs()) } else { most_threads(bounds.as_ref(), terms).map(all_of_them) };
+    let unread =
+        |index: usize| facts.instantiation.launch.get(index).map(|piece| piece.value.as_str()).filter(|_| !decided);
+    let unread_grid = unread(0).filter(|_| seen.grid.is_none() && facts.overrides.launch("grid").is_none());
     let threads = match (facts.overrides.launch("threads"), seen.block, ruled) {
         (Some((text, by)), _, _) => given_extents("threads", text, &by, terms),
         (None, Some(seen), _) => Ok(seen),
         (None, None, Some(list)) => {
-            list.iter().map(|e| terms.quantity(e)).collect::<Result<Vec<_>, _>>().map(|l| three(&l))
+            let list = list.iter().map(|e| terms.quantity(e)).collect::<Result<Vec<_>, _>>();
+            list.map(|list| in_place_of(unread(1), three(&list)))
         }
         (None, None, None) => otherwise().map(|threads| Block::along_x(threads).extents),
     };
@@ -58,6 +62,7 @@ pub(super) fn launch(
     let workspace_fill = keep(fill)?;
     let ruled = sources().find_map(|r| r.grid.as_ref());
     let grid = triple("grid", seen.grid, ruled, decided.then(theirs), facts, terms, problems);
+    let grid = grid.map(|grid| in_place_of(unread_grid, grid));
     let one = Fact::assumed(1, "nothing says that it is launched in clusters");
     let ruled = sources().find_map(|r| r.cluster.as_ref());
     let cluster = triple("cluster", seen.cluster, ruled, Some(one), facts, terms, problems);
@@ -76,10 +81,24 @@ pub(super) fn launch(
     })
 }
 
-/// Extents of x, y and z, 1 where none is given.
+/// Extents of x, y and z; one that is left out is 1, as in `dim3(4)`.
 pub(super) fn three(extents: &[Fact<u64>]) -> [Fact<u64>; 3] {
-    let one = || Fact::assumed(1, "no more extents are printed");
+    let one = || match extents.first() {
+        Some(first) => Fact { value: 1, origin: first.origin.clone() },
+        None => Fact::assumed(1, "no extent is printed"),
+    };
     std::array::from_fn(|axis| extents.get(axis).cloned().unwrap_or_else(one))
+}
+
+/// Extents that a manifest says where the launch's own text holds something that cannot be read.
+fn in_place_of<const N: usize>(unread: Option<&str>, extents: [Fact<u64>; N]) -> [Fact<u64>; N] {
+    match unread {
+        Some(text) => extents.map(|fact| {
+            let why = format!("`{text}` within the `<<<…>>>` of the text cannot be read: as the scaffold says");
+            Fact::assumed(fact.value, why)
+        }),
+        None => extents,
+    }
 }
 
 /// `X,Y,Z` of an option; missing extents are 1.

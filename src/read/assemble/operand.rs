@@ -51,6 +51,9 @@ fn operand(
         (None, None) if matches!(role, Role::A | Role::B | Role::Out) => return Err(question_role(role, facts).into()),
         (None, None) => return Ok(None),
     };
+    if role == Role::Groups && groups.is_none_or(|groups| groups.index.is_none()) {
+        return Err(question_groups(groups.is_some(), &slot).into());
+    }
     let mut problems = Diagnostics::new();
     let extent = |field: &str, ruled: Option<&Expression>, otherwise: Fact<u64>| match (
         facts.overrides.contract(&format!("{role}.{field}")),
@@ -66,8 +69,8 @@ fn operand(
         Fact { value: n.value.saturating_mul(count), origin: n.origin.clone() }
     };
     let table = || {
-        let index = groups.and_then(|groups| Some(groups.table(groups.index.as_ref()?.value, m.value).len() as u64));
-        Fact { value: index.unwrap_or(1), origin: origin.clone() }
+        let told = groups.and_then(|groups| Some(groups.table(groups.index.as_ref()?.value, m.value).len() as u64));
+        Fact { value: told.unwrap_or(1), origin: origin.clone() }
     };
     let (rows, columns) = match role {
         Role::A => (m.clone(), k.clone()),
@@ -141,6 +144,18 @@ pub(super) fn unanswered(rule: Option<&KernelRule>, facts: &Facts<'_>) -> Diagno
         .filter(|role| !known(*role))
         .map(|role| question_role(role, facts))
         .collect()
+}
+
+/// An operand that tells the groups has no meaning before it is known which groups there are, and how they are told.
+fn question_groups(known: bool, slot: &Slot) -> Diagnostic {
+    if known {
+        Diagnostic::error("K-QUESTION", format!("how does `{slot}` tell the groups?"))
+            .help("--contract group_index=offsets, where it holds the first row of each group and the end of the last")
+            .help("--contract group_index=of_row, the group of each row; or counts, the rows of each group")
+    } else {
+        Diagnostic::error("K-QUESTION", format!("which rows belong together? `{slot}` tells the kernel"))
+            .help("--contract group_rows=ROWS,ROWS,… and group_index=offsets, of_row or counts")
+    }
 }
 
 fn question_role(role: Role, facts: &Facts<'_>) -> Diagnostic {

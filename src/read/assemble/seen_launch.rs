@@ -56,18 +56,68 @@ fn extents(facts: &Facts<'_>, index: usize, terms: &Terms<'_>) -> Option<Vec<Fac
 }
 
 /// What the object of this name is made from: `dim3(16, 1)`, `64`. `Some(None)` where no such object stands before the launch,
-/// nothing where the text changes it.
+/// nothing where the text may change it, or where its type may not hold the value.
 fn initialiser(instantiation: &Instantiation, name: &str) -> Option<Option<String>> {
     // Of several the last one hides the others.
     let Some(object) = instantiation.objects.iter().rfind(|object| object.name == name) else { return Some(None) };
     let text = object.text.value.trim();
     let assigned = text.split_once('=').map(|(_, value)| value.trim());
+    let declared = text.split(['=', '(', '{']).next().unwrap_or_default().replace("const", "");
+    let holds =
+        ["dim3", "auto", "int", "unsigned", "unsigned int", "long", "size_t", "std::size_t", "int32_t", "uint32_t"];
+    let wide = ["int64_t", "uint64_t", "std::uint32_t", "std::int32_t", "std::uint64_t", "std::int64_t", "long long"];
+    let fits = holds.iter().chain(&wide).any(|of| *of == declared.trim());
+    let kept = !may_change(&instantiation.lines.join("\n"), name, assigned.is_some());
+    (fits && kept).then(|| Some(assigned.unwrap_or(text).to_owned()))
+}
+
+/// Whether a text may change the object of this name after it is made: assignments, steps, its address or a reference to it, a lambda
+/// that captures by reference, or a call that it is an argument of as it stands.
+fn may_change(text: &str, name: &str, assigned_once: bool) -> bool {
     let name = regex::escape(name);
+    let constant = format!(r"\b(?:const|constexpr)\b[^;(){{}}=&*]*\b{name}\b");
+    if Regex::new(&constant).is_ok_and(|constant| constant.is_match(text)) {
+        return false;
+    }
     let change = format!(
-        r"(?x) \b{name}\b \s* (?:\.\s*[xyz]\s*)? (?: =(?:[^=]|$) | [-+*/%&|^]= | <<= | >>= | \+\+ | -- ) | (?:\+\+|--) \s* {name}\b | & \s* {name}\b"
+        r"(?x) \b{name}\b \s* (?:\.\s*[xyz]\s*)? (?: =(?:[^=]|$) | [-+*/%&|^]= | <<= | >>= | \+\+ | -- ) | (?:\+\+|--) \s* {name}\b
+        | & \s* {name}\b | & \s* \w+ \s* =? \s* [({{]? \s* {name}\b"
     );
-    let changes = Regex::new(&change).ok()?.find_iter(&instantiation.lines.join("\n")).count();
-    (changes <= usize::from(assigned.is_some())).then(|| Some(assigned.unwrap_or(text).to_owned()))
+    let captured = Regex::new(r"\[\s*&").is_ok_and(|capture| capture.is_match(text));
+    let changes = Regex::new(&change).map_or(usize::MAX, |change| change.find_iter(text).count());
+    captured || changes > usize::from(assigned_once) || argument(text, &name)
+}
+
+/// Whether a name is an argument of a call of something else than a launch, a `dim3` or a function of numbers.
+fn argument(text: &str, name: &str) -> bool {
+    let Ok(word) = Regex::new(&format!(r"\b{name}\b")) else { return true };
+    word.find_iter(text).any(|found| {
+        let (before, after) = (text[..found.start()].trim_end(), text[found.end()..].trim_start());
+        if !before.ends_with(['(', ',']) || !after.starts_with([')', ',']) {
+            return false;
+        }
+        let mut depth = 0_i32;
+        let open = before.char_indices().rev().find(|(_, c)| match c {
+            ')' | ']' | '}' => {
+                depth += 1;
+                false
+            }
+            '(' | '[' | '{' => {
+                depth -= 1;
+                depth < 0
+            }
+            ';' => true,
+            _ => false,
+        });
+        let callee = open.map(|(at, _)| before[..at].trim_end()).unwrap_or_default();
+        let last = callee.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+        let object = Regex::new(r"\bdim3\s+(?:const\s+)?\w+$").is_ok_and(|object| object.is_match(callee));
+        let harmless = object
+            || callee.ends_with(">>>")
+            || callee.ends_with("<<<")
+            || matches!(last, "dim3" | "min" | "max" | "int" | "unsigned" | "ceil_div" | "cdiv");
+        !harmless && open.is_some_and(|(_, c)| c != ';')
+    })
 }
 
 /// An expression whose names of objects that nothing changes are replaced by what they are made from.
@@ -128,6 +178,12 @@ mod tests {
             ("int grid = 7;\nif (n == 3) grid = 8;", None),
             ("int grid = 7;\nset(&grid);", None),
             ("int grid = 7;\n++grid;", None),
+            ("dim3 grid(4);\nauto &other = grid;\nother.x = 7;", None),
+            ("dim3 grid(4);\nstd::swap(grid, other);", None),
+            ("dim3 grid(4);\nset(1, grid);", None),
+            ("dim3 grid(4);\nauto change = [&] { grid = {8}; };", None),
+            ("dim3 const grid(4);\nshow(grid);", Some(Some("4"))),
+            ("char grid = 256 + 64;", None),
         ] {
             let found = initialiser(&host(before), "grid");
             let extents = found.as_ref().map(|text| text.as_deref().map(within_dim3));

@@ -1,6 +1,6 @@
 //! Rust sites: `format!`, `write!` and their relatives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use syn::visit::{self, Visit};
@@ -37,6 +37,8 @@ struct Finder {
     nested: usize,
     /// Formatting macros that run only sometimes, or more than once.
     conditional: bool,
+    /// Names that are bound within the functions, or assigned.
+    rebound: BTreeSet<String>,
 }
 
 impl Finder {
@@ -52,6 +54,37 @@ impl Finder {
     }
 }
 
+impl Finder {
+    /// Notes what an expression assigns, or lends to be changed.
+    fn assigned(&mut self, node: &syn::Expr) {
+        use syn::BinOp::{
+            AddAssign, BitAndAssign, BitOrAssign, BitXorAssign, DivAssign, MulAssign, RemAssign, ShlAssign, ShrAssign,
+            SubAssign,
+        };
+        let target = match node {
+            syn::Expr::Assign(assign) => &assign.left,
+            syn::Expr::Binary(syn::ExprBinary {
+                left,
+                op:
+                    AddAssign(_) | SubAssign(_) | MulAssign(_) | DivAssign(_) | RemAssign(_) | ShlAssign(_) | ShrAssign(_)
+                    | BitAndAssign(_) | BitOrAssign(_) | BitXorAssign(_),
+                ..
+            }) => left,
+            syn::Expr::Reference(syn::ExprReference { mutability: Some(_), expr, .. }) => expr,
+            _ => return,
+        };
+        let mut at = &**target;
+        while let syn::Expr::Field(syn::ExprField { base, .. }) | syn::Expr::Index(syn::ExprIndex { expr: base, .. }) =
+            at
+        {
+            at = base;
+        }
+        if let (true, syn::Expr::Path(path)) = (self.wanted.is_none(), at) {
+            self.rebound.extend(path.path.get_ident().map(ToString::to_string));
+        }
+    }
+}
+
 impl<'a> Visit<'a> for Finder {
     fn visit_item_fn(&mut self, node: &'a syn::ItemFn) {
         self.function(&node.sig.ident, &node.block);
@@ -61,8 +94,16 @@ impl<'a> Visit<'a> for Finder {
         self.function(&node.sig.ident, &node.block);
     }
 
+    fn visit_pat_ident(&mut self, node: &'a syn::PatIdent) {
+        if self.wanted.is_none() {
+            self.rebound.insert(node.ident.to_string());
+        }
+        visit::visit_pat_ident(self, node);
+    }
+
     fn visit_expr(&mut self, node: &'a syn::Expr) {
         use syn::Expr::{Closure, ForLoop, If, Loop, Match, While};
+        self.assigned(node);
         let nested = usize::from(matches!(node, Closure(_) | ForLoop(_) | If(_) | Loop(_) | Match(_) | While(_)));
         self.nested += nested;
         visit::visit_expr(self, node);
@@ -154,7 +195,13 @@ pub fn evaluate(
         from = text[from..].find(&found.written).map_or(from, |at| from + at);
         let at = Spot::new(source, from..from + found.written.len().min(text.len() - from));
         let body = Pieces(vec![(found.text.clone(), SegmentOrigin::Literal { at })]);
-        fill(&mut expressions, found, &body, &mut pieces);
+        let printed = fill(&mut expressions, found, &body, &mut pieces);
+        // Bindings are not evaluated: what was given may be the value on entry.
+        for name in finder.rebound.iter().filter(|name| printed.iter().any(|expr| names(expr, name))) {
+            let given = leaves.keys().find(|given| names(given, name));
+            let at = Spot::new(source, bound_at(&text, name));
+            expressions.leaves.stale.extend(given.map(|given| (given.clone(), at)));
+        }
         if found.newline {
             pieces.0.push(("\n".to_owned(), body.0[0].1.clone()));
         }
@@ -162,15 +209,33 @@ pub fn evaluate(
     text_site::finish(source, expressions, pieces)
 }
 
+/// Whether an expression mentions a name.
+fn names(expression: &str, name: &str) -> bool {
+    expression.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
+}
+
+/// Where a text binds a name, or mentions it first.
+fn bound_at(text: &str, name: &str) -> std::ops::Range<usize> {
+    let at = [format!("let {name}"), format!("let mut {name}"), format!("{name} ="), name.to_owned()]
+        .iter()
+        .find_map(|pattern| text.find(pattern.as_str()).map(|at| at..at + pattern.len()));
+    at.unwrap_or(0..0)
+}
+
 fn first_line(source: &Arc<Source>, text: &str) -> Spot {
     Spot::new(source, 0..text.find('\n').unwrap_or(text.len()))
 }
 
-fn fill(expressions: &mut Expressions, found: &Found, body: &Pieces, out: &mut Pieces) {
+/// Appends the text of one macro; gives the expressions that it prints.
+fn fill(expressions: &mut Expressions, found: &Found, body: &Pieces, out: &mut Pieces) -> Vec<String> {
     let parts = match format::parse(&found.text) {
         Ok(parts) => parts,
-        Err(what) => return expressions.refuse(body, &what),
+        Err(what) => {
+            expressions.refuse(body, &what);
+            return vec![];
+        }
     };
+    let mut printed = vec![];
     let mut next = 0;
     for part in parts {
         match part {
@@ -179,6 +244,7 @@ fn fill(expressions: &mut Expressions, found: &Found, body: &Pieces, out: &mut P
                 let name = if field.name.is_empty() { next.to_string() } else { field.name.clone() };
                 next += usize::from(field.name.is_empty());
                 let expr = found.arguments.iter().find(|(key, _)| *key == name).map_or(name, |(_, expr)| expr.clone());
+                printed.push(expr.clone());
                 if let Some((value, origin)) = expressions.leaf(&expr, body) {
                     match format::print(&value, &field.spec) {
                         Some(text) => out.0.push((text, origin)),
@@ -188,6 +254,7 @@ fn fill(expressions: &mut Expressions, found: &Found, body: &Pieces, out: &mut P
             }
         }
     }
+    printed
 }
 
 #[cfg(test)]
@@ -231,5 +298,18 @@ mod tests {
         assert_eq!(run(text, &[("t", "float"), ("n", "3")]).unwrap(), "using T = float;\nk<T, 3, 3>();");
         assert!(run("fn (", &[]).unwrap_err().contains("no Rust"));
         assert!(run("let x = 3;", &[]).unwrap_err().contains("formats no string"));
+    }
+
+    #[test]
+    fn names_that_are_bound_or_assigned_before_they_are_printed_are_told() {
+        let warned = |text: &str| {
+            let leaves = BTreeMap::from([("n".to_owned(), "16".to_owned())]);
+            let emission = evaluate(&Source::new("site.rs", text), None, &leaves).unwrap();
+            emission.warnings.iter().any(|d| d.code == "K-SITE-STALE")
+        };
+        assert!(warned("fn f(n: i32) -> String { let n = n * 2; format!(\"<{n}>\") }"));
+        assert!(warned("fn f(mut n: i32) -> String { n += 1; format!(\"<{}>\", n + 1) }"));
+        assert!(warned("fn f(mut n: i32) -> String { grow(&mut n); format!(\"<{n}>\") }"));
+        assert!(!warned("fn f(n: i32) -> String { let m = n * 2; use_it(m); format!(\"<{n}>\") }"));
     }
 }

@@ -20,6 +20,34 @@ const TEXT_METHODS: &[&str] = &["lower", "upper", "strip", "lstrip", "rstrip", "
 /// Elements of a `range` at most.
 const LONGEST: i128 = 4096;
 
+/// Built-in functions that are evaluated.
+pub const BUILT_IN: &[&str] = &[
+    "min",
+    "max",
+    "int",
+    "len",
+    "str",
+    "repr",
+    "bool",
+    "float",
+    "abs",
+    "range",
+    "sum",
+    "any",
+    "all",
+    "list",
+    "tuple",
+    "enumerate",
+    "zip",
+    "reversed",
+    "hex",
+    "bin",
+    "pow",
+    "divmod",
+];
+/// Decorators that leave a function's value as it is.
+const TRANSPARENT: &[&str] = &["cache", "lru_cache", "staticmethod", "no_grad", "inference_mode"];
+
 impl<'d> Machine<'d> {
     /// The value of a call.
     pub fn call(&mut self, node: Node<'_>) -> Outcome {
@@ -97,6 +125,10 @@ impl<'d> Machine<'d> {
         if self.state.frames.len() > DEEPEST || function.decorated && !function.class.is_empty() {
             return Err(self.refused(node, &format!("this call of `{named}`")));
         }
+        let opaque = function.decorators(self.script).into_iter().find(|name| !TRANSPARENT.contains(&name.as_str()));
+        if let Some(decorator) = opaque {
+            return Err(self.refused(node, &format!("this call of `{named}`, which `@{decorator}` decorates,")));
+        }
         if crate::read::cxx::document::any(function.body, |n| matches!(n.kind(), "yield"))
             || self.script.text(function.node).starts_with("async")
         {
@@ -132,9 +164,18 @@ impl<'d> Machine<'d> {
             }
             let keyword = keywords.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
             used += usize::from(keyword.is_some());
-            let Some(value) = keyword.or_else(|| given.next()).or(default) else {
+            let passed = keyword.or_else(|| given.next());
+            let Some(value) = passed.or(default) else {
                 return Err(self.refused(node, &format!("this call of `{named}` without `{name}`")));
             };
+            // A default is made once, and a list keeps what earlier calls did to it.
+            let plain =
+                ["integer", "float", "true", "false", "none", "string", "unary_operator", "identifier", "attribute"];
+            if passed.is_none() && !plain.contains(&value.kind()) {
+                return Err(
+                    self.refused(node, &format!("this call of `{named}`, whose default of `{name}` is an object,"))
+                );
+            }
             let slot = match self.value(value) {
                 Ok(value) => Slot::Bound(value),
                 Err(miss) => Slot::Lost(miss),
@@ -155,31 +196,7 @@ impl<'d> Machine<'d> {
     }
 
     fn built_in(&mut self, node: Node<'_>, name: &str, positional: &[Node<'_>], given: usize) -> Outcome {
-        const KNOWN: &[&str] = &[
-            "min",
-            "max",
-            "int",
-            "len",
-            "str",
-            "repr",
-            "bool",
-            "float",
-            "abs",
-            "range",
-            "sum",
-            "any",
-            "all",
-            "list",
-            "tuple",
-            "enumerate",
-            "zip",
-            "reversed",
-            "hex",
-            "bin",
-            "pow",
-            "divmod",
-        ];
-        if !KNOWN.contains(&name) {
+        if !BUILT_IN.contains(&name) {
             return Err(self.foreign(node));
         }
         if positional.len() != given {

@@ -64,6 +64,30 @@ impl Machine<'_> {
         }
     }
 
+    /// Makes every target of a `:=` within a statement unknown: whether and when it is reached is not followed.
+    pub fn assigned_in_expressions(&mut self, statement: Node<'_>) {
+        let mut open = vec![statement];
+        while let Some(node) = open.pop() {
+            if node.kind() == "named_expression"
+                && let Some(target) = node.child_by_field_name("name")
+            {
+                self.target_lost(target, node, None);
+            }
+            open.extend(children(node));
+        }
+    }
+
+    /// An import under the name of a built-in function hides it.
+    pub fn imported(&mut self, statement: Node<'_>) {
+        for name in children(statement).into_iter().skip(usize::from(statement.kind() == "import_from_statement")) {
+            let bound = self.script.text(name.child_by_field_name("alias").unwrap_or(name));
+            if super::call::BUILT_IN.contains(&bound.as_str()) {
+                let miss = self.refused(name, &format!("`{bound}`, which is imported here,"));
+                self.frame().names.insert(bound, Slot::Lost(miss));
+            }
+        }
+    }
+
     fn target_lost(&mut self, target: Node<'_>, value: Node<'_>, why: Option<&Problems>) {
         match target.kind() {
             "identifier" => {

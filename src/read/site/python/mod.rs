@@ -147,6 +147,12 @@ fn constants(machine: &mut Machine<'_>) {
                 *names.entry(name).or_default() += 1;
             }
         }
+        if node.kind() == "named_expression"
+            && module
+            && let Some(name) = node.child_by_field_name("name")
+        {
+            *names.entry(machine.script.text(name)).or_default() += 2;
+        }
         if node.kind() == "global_statement" {
             for name in children(node) {
                 *names.entry(machine.script.text(name)).or_default() += 2;
@@ -155,6 +161,9 @@ fn constants(machine: &mut Machine<'_>) {
         false
     });
     for statement in children(root) {
+        if matches!(statement.kind(), "import_statement" | "import_from_statement") {
+            machine.imported(statement);
+        }
         for node in children(statement).into_iter().filter(|n| n.kind() == "assignment") {
             let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
             else {

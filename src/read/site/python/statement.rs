@@ -38,6 +38,18 @@ impl Machine<'_> {
         if self.steps >= MOST_STEPS || depth >= DEEPEST {
             return Flow::Return;
         }
+        let walrus = crate::read::cxx::document::any(node, |n| n.kind() == "named_expression");
+        if walrus {
+            self.assigned_in_expressions(node);
+        }
+        let flow = self.statement_of_kind(node, depth);
+        if walrus {
+            self.assigned_in_expressions(node);
+        }
+        flow
+    }
+
+    fn statement_of_kind(&mut self, node: Node<'_>, depth: usize) -> Flow {
         match node.kind() {
             "expression_statement" => {
                 for inner in children(node) {
@@ -80,9 +92,11 @@ impl Machine<'_> {
                 }
                 node.child_by_field_name("body").map_or(Flow::Next, |body| self.block(body, depth))
             }
-            "pass_statement" | "import_statement" | "import_from_statement" | "future_import_statement" | "comment" => {
+            "import_statement" | "import_from_statement" => {
+                self.imported(node);
                 Flow::Next
             }
+            "pass_statement" | "future_import_statement" | "comment" => Flow::Next,
             "function_definition" | "class_definition" | "decorated_definition" => {
                 self.defined_within(node);
                 Flow::Next

@@ -175,3 +175,30 @@ fn every_byte_has_its_origin() {
     let SegmentOrigin::Value { at, expr, leaves } = &emission.lines[1].segments[0].from else { panic!("a value") };
     assert_eq!((at.text().as_ref(), expr.as_str(), leaves[0].as_str()), ("t", "t", "m"));
 }
+
+/// What may be assigned within an expression, decorated, imported or kept between calls is never the value from before.
+#[test]
+fn what_an_expression_a_decorator_or_an_import_may_change_is_asked() {
+    let n = [("n", "16")];
+    for body in [
+        "a = 1\nif (a := n) > 3:\n    pass\nreturn f\"<{a}>\"",
+        "if (n := n * 2) > 3:\n    pass\nreturn f\"<{n}>\"",
+        "a = 1\nif c.big or (a := n):\n    pass\nreturn f\"<{a}>\"",
+    ] {
+        assert!(f(body, &n).is_err(), "{body}: {:?}", f(body, &n));
+    }
+    let function = "def f(n):\n    a = h(n)\n    return f\"<{a}>\"\n";
+    for before in [
+        "def deco(g):\n    return lambda x: 5\n@deco\ndef h(x):\n    return x\n",
+        "from builtins import max as h\n",
+        "def h(x, y=[]):\n    y.append(x)\n    return len(y)\n",
+    ] {
+        let text = format!("{before}{function}");
+        assert!(of(&text, Some("f"), &n).is_err(), "{text}");
+    }
+    let shadowed = "from builtins import max as min\ndef f(n):\n    a = min(1, n)\n    return f\"<{a}>\"\n";
+    let refused = of(shadowed, Some("f"), &n).unwrap_err();
+    assert!(refused.contains("the value of `a` is not known"), "{refused}");
+    let kept = "import functools\n@functools.lru_cache(None)\ndef h(x, y=2):\n    return x * y\n";
+    assert_eq!(of(&format!("{kept}{function}"), Some("f"), &n).unwrap(), "<32>");
+}

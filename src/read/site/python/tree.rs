@@ -115,6 +115,18 @@ impl<'t> Function<'t> {
         self.name.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
     }
 
+    /// Last names of the decorators before it.
+    pub fn decorators(&self, script: &Script) -> Vec<String> {
+        let around = self.node.parent().filter(|parent| parent.kind() == "decorated_definition");
+        let all = around.map(children).unwrap_or_default();
+        let name = |node: Node<'t>| {
+            let text = script.squeezed(node);
+            let path = text.trim_start_matches('@').split('(').next().unwrap_or_default().to_owned();
+            path.rsplit('.').next().unwrap_or_default().trim().to_owned()
+        };
+        all.into_iter().filter(|node| node.kind() == "decorator").map(name).collect()
+    }
+
     /// The name's node.
     pub fn name_node(&self) -> Node<'t> {
         self.node.child_by_field_name("name").unwrap_or(self.node)
