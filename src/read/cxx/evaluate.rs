@@ -8,6 +8,7 @@ use super::document::{Document, children, fields};
 use super::integer::IntegerType;
 use super::literal;
 use super::problem::{Problem, Problems, Unknown};
+use super::typing::{self, sample};
 use super::value::{Evaluated, Value};
 
 /// A value, or every reason why there is none.
@@ -35,6 +36,11 @@ pub trait Names {
     /// The value of `A<3>::B`, which the grammar takes for two comparisons.
     fn template_member(&mut self, document: &Document, node: Node<'_>) -> Outcome {
         unsupported(document, node, "this template's member")
+    }
+
+    /// A value of the type that a name, a member, an element or a call has, where that is known.
+    fn sample(&mut self, _document: &Document, _node: Node<'_>) -> Option<Value> {
+        None
     }
 
     /// How deep the evaluation is; shared by all that it calls.
@@ -149,14 +155,20 @@ fn conditional<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &m
         return unsupported(document, node, "this conditional");
     };
     let condition_value = evaluate(document, condition, names)?;
-    match condition_value.value.as_bool() {
-        Some(true) => Ok(evaluate(document, yes, names)?.joined(&condition_value)),
-        Some(false) => Ok(evaluate(document, no, names)?.joined(&condition_value)),
-        None => unsupported(document, condition, "a condition that is no truth value"),
-    }
+    let (chosen, other) = match condition_value.value.as_bool() {
+        Some(true) => (yes, no),
+        Some(false) => (no, yes),
+        None => return unsupported(document, condition, "a condition that is no truth value"),
+    };
+    let chosen = evaluate(document, chosen, names)?.joined(&condition_value);
+    let common = sample(document, other, names).map(|other| typing::common(chosen.value.clone(), &other));
+    Ok(match common {
+        Some(value) => chosen.with(value),
+        None => chosen,
+    })
 }
 
-fn operator_of(document: &Document, node: Node<'_>) -> String {
+pub(super) fn operator_of(document: &Document, node: Node<'_>) -> String {
     node.child_by_field_name("operator").map(|o| document.text(o).into_owned()).unwrap_or_default()
 }
 
@@ -270,7 +282,8 @@ fn call<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mut N) -
     }
 }
 
-fn is_conversion(name: &str) -> bool {
+/// Whether this is the name of an arithmetic type that is followed.
+pub(super) fn is_conversion(name: &str) -> bool {
     matches!(name, "bool" | "float" | "double") || IntegerType::of(name).is_some()
 }
 
@@ -295,7 +308,14 @@ fn real_function(name: &str) -> Option<(RealFunction, bool)> {
 }
 
 fn extreme<N: Names + ?Sized>(document: &Document, node: Node<'_>, callee: &Callee<'_>, names: &mut N) -> Outcome {
-    let values = all(document, &callee.arguments, names)?;
+    let mut values = all(document, &callee.arguments, names)?;
+    if let Some(of) = callee.template_arguments.first() {
+        let of = document.squeezed(*of);
+        if !is_conversion(&of) {
+            return unsupported(document, node, &format!("min or max of `{of}`"));
+        }
+        values = values.into_iter().map(|value| cast(value, &of)).collect();
+    }
     let least = callee.last() == "min";
     let mut best: Option<Evaluated> = None;
     for value in values {
@@ -311,10 +331,9 @@ fn extreme<N: Names + ?Sized>(document: &Document, node: Node<'_>, callee: &Call
             }
         });
     }
-    match (best, callee.template_arguments.first()) {
-        (Some(value), Some(of)) => Ok(cast(value, &document.squeezed(*of))),
-        (Some(value), None) => Ok(value),
-        (None, _) => unsupported(document, node, "min or max of nothing"),
+    match best {
+        Some(value) => Ok(value),
+        None => unsupported(document, node, "min or max of nothing"),
     }
 }
 

@@ -16,4 +16,5 @@ pub mod mask;
 pub mod nearest;
 pub mod problem;
 pub mod standalone;
+pub mod typing;
 pub mod value;

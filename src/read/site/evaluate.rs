@@ -161,7 +161,7 @@ fn parameters(document: &Document, function: &Function<'_>) -> BTreeMap<String, 
     for node in children(function.parameters) {
         let declared = node.child_by_field_name("type").map(|t| document.squeezed(t)).unwrap_or_default();
         if let Some(name) = parameter_name(document, node) {
-            out.insert(name, declared.split_whitespace().collect());
+            out.insert(name, declared.split_whitespace().collect::<Vec<_>>().join(" "));
         }
     }
     out

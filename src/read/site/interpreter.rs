@@ -16,6 +16,7 @@ use crate::read::cxx::document::{Document, children};
 use crate::read::cxx::evaluate::{Names, Outcome, evaluate, unsupported};
 use crate::read::cxx::integer::IntegerType;
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
+use crate::read::cxx::typing;
 use crate::read::cxx::value::{Evaluated, Value};
 use crate::source::Spot;
 
@@ -157,7 +158,8 @@ impl<'d> Interpreter<'d> {
         let element = declared
             .strip_prefix("std::vector<")
             .or_else(|| declared.strip_prefix("vector<"))
-            .and_then(|t| t.strip_suffix('>'));
+            .and_then(|t| t.strip_suffix('>'))
+            .map(str::trim);
         match (rest, element) {
             ("", None) if plain(declared) => Some(declared.clone()),
             (".size()", Some(_)) => Some("size_t".to_owned()),
@@ -288,6 +290,34 @@ impl Names for Interpreter<'_> {
             Some(bytes) => Ok(Value::size(bytes).into()),
             None => unsupported(document, node, &format!("sizeof({})", short(text))),
         }
+    }
+
+    fn sample(&mut self, document: &Document, node: Node<'_>) -> Option<Value> {
+        let text = compact(&document.squeezed(node));
+        if let Some(variable) = self.scopes.get(&text) {
+            return match &variable.state {
+                _ if !variable.declared.is_empty() => typing::of_type(&variable.declared),
+                // An `int` may be a guess from the digits that were given.
+                State::Bound(bound) if bound.leaves.is_empty() => Some(bound.value.clone()),
+                State::Bound(Evaluated { value: Value::Integer(value), .. }) if value.of != IntegerType::Int => {
+                    Some(Value::Integer(*value))
+                }
+                State::Bound(Evaluated { value: Value::Float { value, single }, .. }) => {
+                    Some(Value::Float { value: *value, single: *single })
+                }
+                _ => None,
+            };
+        }
+        let array = node.child_by_field_name("argument").map(|array| document.squeezed(array));
+        let array = array.and_then(|array| self.scopes.get(&array));
+        if let Some(Variable { state: State::Bound(Evaluated { value: Value::Tuple(values), .. }), .. }) = array {
+            return values.first().cloned();
+        }
+        let size = text.strip_suffix(".size()").and_then(|object| self.scopes.get(object));
+        if size.is_some_and(|variable| variable.declared.starts_with("std::")) {
+            return Some(Value::size(1));
+        }
+        typing::of_type(&self.parameter_type(&text)?)
     }
 
     fn depth(&mut self) -> &mut usize {

@@ -25,6 +25,8 @@ pub mod task_graph;
 mod tests;
 mod text;
 mod text_site;
+#[cfg(test)]
+mod value_tests;
 
 pub use emission::{Emission, EmittedLine, Segment, SegmentOrigin, UsedLeaf};
 pub use evaluate::{emits, evaluate};

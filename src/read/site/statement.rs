@@ -13,7 +13,7 @@ use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{children, fields};
 use crate::read::cxx::evaluate::{Outcome, initializer};
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
-use crate::read::cxx::value::Value;
+use crate::read::cxx::value::{Evaluated, Value};
 
 /// Statements run at most, over all rounds of all loops.
 const MOST_STEPS: usize = 20_000;
@@ -193,7 +193,16 @@ impl Interpreter<'_> {
             for name in names {
                 let state = match value {
                     Some(_) if kept || several => self.asked(&name, target, node),
-                    Some(value) => self.assigned(&name, target, value),
+                    Some(value) => {
+                        let mut state = self.assigned(&name, target, value);
+                        if let State::Bound(Evaluated { value: Value::Tuple(elements), .. }) = &mut state {
+                            let of = element_type(&declared);
+                            for element in elements {
+                                *element = std::mem::replace(element, Value::Null).converted_to(of);
+                            }
+                        }
+                        state
+                    }
                     None if matches!(target, "std::string" | "string") => {
                         State::Bound(Value::Text(String::new()).into())
                     }
@@ -436,6 +445,14 @@ impl Interpreter<'_> {
 fn is_control(node: Node<'_>) -> bool {
     let kinds = ["if", "while", "do", "for", "switch", "else", "case", "labeled"];
     kinds.iter().any(|kind| node.kind().strip_prefix(kind).is_some_and(|rest| rest.starts_with('_')))
+}
+
+/// The type of the elements of an array of this type, of a `std::vector` or a `std::array`.
+fn element_type(declared: &str) -> &str {
+    let inner = ["vector<", "array<", "initializer_list<"].into_iter().find_map(|class| {
+        declared.strip_prefix("std::").unwrap_or(declared).strip_prefix(class)?.split([',', '>']).next()
+    });
+    inner.unwrap_or(declared).trim()
 }
 
 /// The names that a declarator declares, and whether it is a pointer, a reference, an array or a structured binding.
