@@ -72,6 +72,8 @@ fn answer(contract: &Contract, fails: bool) -> Answer {
         why: String::new(),
         launches: 2,
         deterministic: true,
+        follows_shared: false,
+        shared_filled: true,
         metrics: Some(Metrics { exact: true, elements: 1280, wrong: u64::from(fails), ..Metrics::default() }),
         failures: vec![],
         milliseconds: 0.0,

@@ -206,6 +206,25 @@ fn sums_in_half_precision_are_right_or_a_named_fault_as_the_contract_says() {
     assert_eq!(single["outcome"]["verdict"]["classes"], serde_json::json!(["ACC_DTYPE_NARROW"]), "{single:#}");
 }
 
+/// A part of a shared tile that no thread loads holds, in every launch but the first, what the launch before left: the right values.
+#[test]
+fn a_read_of_shared_memory_that_the_launch_does_not_write_is_no_race() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = KERNELS.iter().find(|kernel| kernel.folder == "int8_dp4a").unwrap();
+    let all = "i < kRows * kDepth / 4";
+    assert!(header(kernel).contains(all));
+    let made = make(kernel, &header(kernel).replace(all, "i < kRows * kDepth / 5"), folder.path());
+    let (exit, report) = run(&made);
+    assert_eq!(exit, 1, "{report:#}");
+    assert!(report["rungs"].as_array().unwrap().iter().any(|rung| rung["follows_shared"] == true), "{report:#}");
+    assert!(report["evidence"].to_string().contains("what shared memory held before"), "{report:#}");
+    assert!(report["outcome"]["verdict"].is_null(), "{report:#}");
+    assert_eq!(report["hints"][0], "operand_load", "{report:#}");
+}
+
 #[test]
 fn correct_kernels_of_every_type_pass_every_rung() {
     if common::toolchain().is_none() {

@@ -4,7 +4,7 @@
 
 use krepro::judge::diagnosis::target::{BlockScale, Side, Splits, Target};
 use krepro::judge::diagnosis::{Conclusion, Next, next, rounding_to};
-use krepro::model::{ElementType, Stage};
+use krepro::model::{ElementType, RawLaunch, Stage};
 use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, mutants, peers, run};
 
 #[test]
@@ -121,6 +121,41 @@ fn a_crashing_probe_leaves_a_hint_of_what_the_others_say() {
     let bound = Planted { defect: Defect::ScaleBound, sides: (true, false), number: 0, tile: (0, 0) };
     let Conclusion::Open { why, hints } = judge(vec![bound]) else { panic!() };
     assert!(why.contains("SF_PADDING_ZERO") && hints == [Stage::QuantisationScale], "{why}");
+}
+
+/// A race is named only where nothing but time tells launches apart.
+#[test]
+fn launches_that_shared_memory_tells_apart_are_no_race() {
+    let target = nvfp4();
+    let judge = |planted: Vec<Planted>, change: &dyn Fn(&mut RawLaunch)| {
+        let mut device = Device::new(target.clone(), 64, planted, 5);
+        let mut rounds = Vec::new();
+        loop {
+            match next(&target, 5, &rounds) {
+                Next::Done(diagnosis) => return diagnosis.conclusion,
+                Next::Run(plan) => {
+                    let mut launches = device.run(&plan);
+                    launches.iter_mut().for_each(change);
+                    rounds.push(launches);
+                }
+            }
+        }
+    };
+    let Conclusion::Open { why, hints } = judge(vec![], &|launch| {
+        if launch.launch == 2 {
+            launch.storage[0] ^= 0x40;
+        }
+    }) else {
+        panic!()
+    };
+    assert!(why.contains("depends on what shared memory held before the launch"), "{why}");
+    assert_eq!(hints, [Stage::OperandLoad, Stage::Synchronisation]);
+
+    let race = Planted { defect: Defect::RaceEarlyEpilogue, sides: (true, false), number: 0, tile: (0, 0) };
+    let Conclusion::Named { classes, .. } = judge(vec![race.clone()], &|_| ()) else { panic!() };
+    assert_eq!(classes, ["RACE"]);
+    let Conclusion::Open { why, .. } = judge(vec![race], &|launch| launch.shared_filled = false) else { panic!() };
+    assert!(why.contains("a race, or reads of memory that this launch does not write"), "{why}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ inline void compare(const Problem& problem, const Expected& expected, const Obse
 }
 
 // Why the rung fails; empty when it passes. Nothing written, nothing finite and all zero never pass.
-inline std::string failure_reason(const Metrics& metrics, bool deterministic, bool order_may_vary) {
+inline std::string failure_reason(const Metrics& metrics, bool deterministic, bool follows_shared, bool order_may_vary) {
   const std::string of = " of " + std::to_string(metrics.elements);
   if (metrics.elements == 0) return "nothing was launched";
   if (metrics.unwritten == metrics.elements) return "the kernel wrote nothing";
@@ -115,6 +115,7 @@ inline std::string failure_reason(const Metrics& metrics, bool deterministic, bo
   if (metrics.padding_hits != 0) return std::to_string(metrics.padding_hits) + " bytes between the output's rows overwritten";
   if (metrics.input_hits != 0) return std::to_string(metrics.input_hits) + " bytes of inputs overwritten";
   if (!deterministic && !order_may_vary) return "launches on the same inputs differ";
+  if (follows_shared && !order_may_vary) return "the output depends on what shared memory held before the launch";
   return "";
 }
 

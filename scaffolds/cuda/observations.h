@@ -17,6 +17,7 @@ struct Record {
   std::uint32_t probe = 0;
   std::uint32_t launch = 0;
   std::uint32_t status = 0;
+  bool filled = false;  // shared memory, before the launch
   std::uint64_t guard_hits = 0;
   std::uint64_t input_hits = 0;
   std::vector<unsigned char> storage;
@@ -40,7 +41,7 @@ class ObservationFile {
   void add(const Operand& out, const Record& record) {
     number32(record.probe);
     number32(record.launch);
-    number32(record.status);
+    number32(record.status | (record.filled ? 2u : 0u));
     number32(static_cast<std::uint32_t>(out.element));
     number64(out.rows);
     number64(out.columns);

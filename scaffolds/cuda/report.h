@@ -15,6 +15,8 @@ struct RungResult {
   std::string why;
   std::uint64_t launches = 0;
   bool deterministic = true;
+  bool follows_shared = false;  // equal launches, but for what shared memory held before
+  bool shared_filled = false;   // before every launch
   Metrics metrics;
   double milliseconds = 0;
 };
@@ -175,6 +177,7 @@ class Report {
       Object object = event(kind);
       object.text("name", result.name).text("status", result.status).text("why", result.why);
       object.count("launches", result.launches).flag("deterministic", result.deterministic);
+      object.flag("follows_shared", result.follows_shared).flag("shared_filled", result.shared_filled);
       object.raw("metrics", result.metrics.elements == 0 ? "null" : metrics_json(result.metrics));
       object.raw("failures", failures_json(result.metrics)).number("milliseconds", result.milliseconds);
       say(object);

@@ -185,7 +185,7 @@ class Run {
       }
     });
     const bool order = !result.metrics.exact && problem_.accumulates;
-    result.why = failure.empty() ? failure_reason(result.metrics, result.deterministic, order) : failure;
+    result.why = failure.empty() ? failure_reason(result.metrics, result.deterministic, false, order) : failure;
     result.status = result.why.empty() ? "pass" : "fail";
     report_.sequence(result);
   }
@@ -211,7 +211,8 @@ class Run {
       for (const Probe& probe : rung.probes) {
         if (!one_probe(rung, probe, result)) return;
       }
-      result.why = failure_reason(result.metrics, result.deterministic, !result.metrics.exact && order_may_vary(problem_));
+      result.follows_shared = result.follows_shared && result.deterministic;
+      result.why = failure_reason(result.metrics, result.deterministic, result.follows_shared, !result.metrics.exact && order_may_vary(problem_));
       result.status = result.why.empty() ? "pass" : "fail";
     } catch (const CudaError& error) {
       if (means_no_device(error.code)) throw NoDevice(error.what());
@@ -237,6 +238,7 @@ class Run {
     const Format& format = format_of(out_->element);
     LaunchResult held;
     std::vector<std::uint32_t> first;
+    bool varies = false;
     for (unsigned i = 0; i < launches; ++i) {
       LaunchResult launched = session_.launch_once(probe, i, i + 1 == launches);
       ++result.launches;
@@ -253,10 +255,13 @@ class Run {
       for (std::size_t e = 0; e < first.size(); ++e) {
         // Unwritten elements hold different pre-fills by design; rows of no group hold anything.
         if (!in_group(problem_, e / problem_.n)) continue;
-        if (launched.observed.written[e] && launched.observed.code[e] != first[e]) result.deterministic = false;
+        if (!launched.observed.written[e] || launched.observed.code[e] == first[e]) continue;
+        (SharedMemory::other(i) ? result.follows_shared : varies) = true;
       }
       compare(problem_, expected, launched.observed, result.metrics);
     }
+    if (varies) result.deterministic = false;
+    result.shared_filled = session_.fills_shared_memory();
     return true;
   }
 

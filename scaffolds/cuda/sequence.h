@@ -78,7 +78,7 @@ class Sequence {
     write_source(index, codes_[index]);
     for (int launch = 0; launch < 2; ++launch) {
       sources_[index].upload();
-      session_.reset_workspace();
+      session_.reset_memory(static_cast<unsigned>(launch));
       for (const Target& target : written) blank(one, target, launch);
       one.launch(session_.buffers(), one.shape);
       session_.wait();
@@ -113,7 +113,7 @@ class Sequence {
       write_source(i, codes_[i]);
       sources_[i].upload();
     }
-    session_.reset_workspace();
+    session_.reset_memory(launch);
     for (std::size_t i = 0; i < count(); ++i) {
       prologue(i).launch(session_.buffers(), prologue(i).shape);
       session_.wait();
@@ -169,7 +169,7 @@ class Sequence {
       }
       write_source(index, source);
       sources_[index].upload();
-      session_.reset_workspace();
+      session_.reset_memory(0);
       blank(one, target, 0);
       one.launch(session_.buffers(), one.shape);
       session_.wait();

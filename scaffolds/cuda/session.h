@@ -5,6 +5,7 @@
 #include "device.h"
 #include "observations.h"
 #include "options.h"
+#include "shared_memory.h"
 #include "watchdog.h"
 
 namespace krepro {
@@ -46,6 +47,7 @@ class Session {
     workspace_.image.bytes.assign(2 * 4096 + problem_.launch.workspace, problem_.launch.workspace_fill);
     workspace_.create();
     buffers_.addresses["workspace"] = workspace_.address();
+    shared_memory_.open();
     KREPRO_CHECK(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming));
     bool good = true;
     for (std::size_t i = 0; i < problem_.descriptor_count; ++i) {
@@ -111,10 +113,12 @@ class Session {
     fill_code_everywhere(out.image, format, before);
     out.upload();
     workspace_.upload();
+    shared_memory_.fill(index);
+    LaunchResult result;
+    result.record.filled = shared_memory_.filled();
     launch(buffers_, problem_.launch);
     wait();
     out.download();
-    LaunchResult result;
     collect(result, before, probe.sentinel);
     result.observed.guard_hits = out.guard_hits();
     if (check_inputs) {
@@ -140,7 +144,12 @@ class Session {
     KREPRO_CHECK(cudaDeviceSynchronize());
   }
 
-  void reset_workspace() { workspace_.upload(); }
+  // Before a launch that is not the kernel's.
+  void reset_memory(unsigned launch) {
+    workspace_.upload();
+    shared_memory_.fill(launch);
+  }
+  bool fills_shared_memory() const { return shared_memory_.filled(); }
   Buffers& buffers() { return buffers_; }
   DeviceTensor& tensor(Role role) { return tensors_[static_cast<std::size_t>(role)]; }
   // The inputs on the device are no longer those of `prepare`.
@@ -181,6 +190,7 @@ class Session {
   const Operand* out_ = nullptr;
   DeviceTensor tensors_[role_count];
   DeviceTensor workspace_;
+  SharedMemory shared_memory_;
   Buffers buffers_;
   Values values_;
   Fill fills_[role_count];

@@ -28,6 +28,9 @@ fn contradiction(rung: &RungResult) -> Option<String> {
     if metrics.exact && !rung.deterministic {
         return said("launches that differ".to_owned());
     }
+    if metrics.exact && rung.follows_shared {
+        return said("launches that differ with what shared memory held".to_owned());
+    }
     None
 }
 

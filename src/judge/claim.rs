@@ -130,7 +130,7 @@ pub(super) fn against(claim: Claim, contract: &Contract, rungs: &[RungResult], c
         },
         Claim::Nondeterministic => {
             let launches: u32 = rungs.iter().map(|rung| rung.launches).max().unwrap_or_default();
-            match rungs.iter().find(|rung| !rung.deterministic) {
+            match rungs.iter().find(|rung| !rung.deterministic || rung.follows_shared) {
                 Some(rung) => Against::Open(format!("the launches of `{}` differ, within tolerance", rung.name)),
                 None => Against::Open(format!(
                     "{launches} launches of a rung are equal bit for bit, which does not exclude a rarer difference; run with --launches 100"

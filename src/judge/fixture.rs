@@ -57,6 +57,8 @@ pub(super) fn rung(name: &str, wrong: u64) -> RungResult {
         why: String::new(),
         launches: 2,
         deterministic: true,
+        follows_shared: false,
+        shared_filled: true,
         metrics: Some(Metrics {
             exact,
             elements: 1024,

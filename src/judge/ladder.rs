@@ -225,7 +225,7 @@ impl Case<'_> {
             vec![format!("production's output against the reference: {}", figures(&observed.production))];
         let real: Vec<&RungResult> = self.rungs.iter().filter(|r| r.family() == "real").collect();
         let real_right = !real.is_empty() && real.iter().all(|r| r.status == RungStatus::Pass);
-        let varies = real.iter().any(|r| !r.deterministic);
+        let varies = real.iter().any(|r| !r.deterministic || r.follows_shared);
         let outcome = match (production_wrong, same) {
             (true, true) => {
                 evidence.push(format!("the run gives production's wrong output {how}"));

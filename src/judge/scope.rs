@@ -97,6 +97,12 @@ fn unobservable(contract: &Contract, rungs: &[RungResult], context: &Context) ->
     if launches > 0 {
         list.push(format!("races rarer than about 3 in {launches} launches (--launches N)"));
     }
+    if rungs.iter().any(|r| r.launches > 0 && !r.shared_filled) {
+        list.push(
+            "reads of what an earlier launch left in shared memory, which this driver does not let be overwritten"
+                .to_owned(),
+        );
+    }
     if context.backend != Backend::Gpu {
         list.push("races between blocks, which seldom show on the CPU backend".to_owned());
     }

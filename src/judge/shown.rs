@@ -65,6 +65,10 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
     if !rung.deterministic {
         shown.say(Stage::Synchronisation, format!("`{name}`: {} launches with equal inputs differ", rung.launches));
     }
+    if rung.follows_shared {
+        let text = "launches differ with what shared memory held before them: a place is read that the launch never writes, or before it is written";
+        shown.say(Stage::OperandLoad, format!("`{name}`: {text}"));
+    }
     if metrics.unwritten > 0 {
         let share = format!("{} of {} elements", metrics.unwritten, metrics.elements);
         shown.say(Stage::Store, format!("`{name}`: {share} are never written{}", place(rung)));
@@ -79,7 +83,7 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
     }
     let wrong = metrics.wrong.saturating_sub(metrics.unwritten);
     if wrong == 0 {
-        if rung.deterministic && metrics.wrong == 0 {
+        if rung.deterministic && !rung.follows_shared && metrics.wrong == 0 {
             shown.say(None, format!("`{name}` fails: {}", rung.why));
         }
         return;

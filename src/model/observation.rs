@@ -93,6 +93,12 @@ pub struct RungResult {
     /// Whether all launches gave the same bits.
     #[serde(default = "yes")]
     pub deterministic: bool,
+    /// Whether they are equal but for what shared memory held before them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows_shared: bool,
+    /// Whether shared memory was overwritten before each.
+    #[serde(default)]
+    pub shared_filled: bool,
     /// Figures; none when skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
@@ -235,6 +241,8 @@ pub struct RawLaunch {
     pub launch: u32,
     /// Whether a CUDA error ended it.
     pub cuda_error: bool,
+    /// Whether shared memory was overwritten before it.
+    pub shared_filled: bool,
     /// Type of the output.
     pub element: ElementType,
     /// Logical rows.

@@ -7,7 +7,7 @@ const FIRST: [(&str, &str); 2] = [
 ];
 
 /// Everything else, each after what it includes.
-const REST: [(&str, &str); 22] = [
+const REST: [(&str, &str); 23] = [
     ("hot.h", include_str!("../../scaffolds/cuda/hot.h")),
     ("element.h", include_str!("../../scaffolds/cuda/element.h")),
     ("fill.h", include_str!("../../scaffolds/cuda/fill.h")),
@@ -23,6 +23,7 @@ const REST: [(&str, &str); 22] = [
     ("watchdog.h", include_str!("../../scaffolds/cuda/watchdog.h")),
     ("observations.h", include_str!("../../scaffolds/cuda/observations.h")),
     ("options.h", include_str!("../../scaffolds/cuda/options.h")),
+    ("shared_memory.h", include_str!("../../scaffolds/cuda/shared_memory.h")),
     ("session.h", include_str!("../../scaffolds/cuda/session.h")),
     ("prologue.h", include_str!("../../scaffolds/cuda/prologue.h")),
     ("sequence.h", include_str!("../../scaffolds/cuda/sequence.h")),

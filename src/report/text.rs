@@ -127,6 +127,8 @@ mod tests {
             why: "no FILE".into(),
             launches: 2,
             deterministic: true,
+            follows_shared: false,
+            shared_filled: true,
             metrics,
             failures: vec![],
             milliseconds: 1.0,

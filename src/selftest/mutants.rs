@@ -38,6 +38,7 @@ fn raw(target: &Target, predicted: &Predicted, probe: u32, launch: u32) -> RawLa
         probe,
         launch,
         cuda_error: false,
+        shared_filled: true,
         element: target.out,
         rows: target.m() as u64,
         columns: target.n() as u64,

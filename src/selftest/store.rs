@@ -128,6 +128,7 @@ impl Output {
             probe,
             launch,
             cuda_error: false,
+            shared_filled: true,
             element: target.out,
             rows: target.m() as u64,
             columns: target.n() as u64,

@@ -7,6 +7,10 @@ typedef std::uint32_t cuuint32_t;
 typedef std::uint64_t cuuint64_t;
 typedef int CUdevice;
 enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef struct CUstream_st* CUstream;
+enum CUfunction_attribute { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
 struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16];
 };

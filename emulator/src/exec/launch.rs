@@ -33,7 +33,7 @@ pub struct Options {
     /// With a seed, asynchronous operations complete as late as the kernel's waits allow and warps run in a shuffled
     /// order; without, they complete at once.
     pub schedule: Option<u64>,
-    /// Word that shared memory is filled with before a CTA starts (zero without).
+    /// Word that shared memory is filled with before a CTA starts; without, what a fill of it left, or zero.
     pub shared_poison: Option<u32>,
     /// The same for local and tensor memory.
     pub other_poison: Option<u32>,

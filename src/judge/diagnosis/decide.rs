@@ -76,6 +76,15 @@ fn survived(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
     if let Some(conclusion) = unstable(evidence) {
         return staged(evidence).unwrap_or(conclusion);
     }
+    if let Some(shown) = evidence.follows_shared() {
+        let why = format!(
+            "the output of `{}` depends on what shared memory held before the launch: a place is read that this launch never writes, or \
+             before it is written",
+            shown.rung.probe.name
+        );
+        let open = Conclusion::Open { why, hints: vec![Stage::OperandLoad, Stage::Synchronisation] };
+        return staged(evidence).unwrap_or(open);
+    }
     if !evidence.shown.iter().any(|s| s.fails) {
         return Conclusion::Clean;
     }
@@ -115,8 +124,9 @@ fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
             hints: vec![Stage::Store, Stage::Synchronisation],
         });
     }
-    // A reader that takes a wrong place, which nobody wrote in this launch, gives other values each time as well, and never the right one.
-    if !evidence.piles_up() && !evidence.comes_right() {
+    // A reader that takes a wrong place, which nobody wrote in this launch, gives other values each time as well, and never the right one,
+    // unless the launch before left it in shared memory.
+    if !evidence.piles_up() && (!evidence.comes_right() || !evidence.shared_filled()) {
         return Some(Conclusion::Open {
             why: "launches with equal inputs differ, and most of what is wrong is right in none of them: a race, or reads of memory that this \
                   launch does not write"

@@ -211,9 +211,19 @@ impl<'a> Evidence<'a> {
         all && held_out
     }
 
-    /// Whether launches of a probe differ.
+    /// Whether launches of a probe differ that nothing tells apart.
     pub fn unstable(&self) -> Option<&Shown> {
-        self.shown.iter().find(|s| s.launches.iter().any(|l| !l.equals(&s.launches[0])))
+        self.shown.iter().find(|s| s.launches.iter().any(|l| !l.other_shared && !l.equals(&s.launches[0])))
+    }
+
+    /// Whether launches of a probe differ that only what shared memory held before them tells apart.
+    pub fn follows_shared(&self) -> Option<&Shown> {
+        self.shown.iter().find(|s| s.launches.iter().any(|l| l.other_shared && !l.equals(&s.launches[0])))
+    }
+
+    /// Whether shared memory was overwritten before every launch.
+    pub fn shared_filled(&self) -> bool {
+        self.shown.iter().flat_map(|s| &s.launches).all(|l| l.shared_filled)
     }
 
     /// Whether every launch of the first probe adds its result to that of the launch before.

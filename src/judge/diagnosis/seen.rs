@@ -17,6 +17,10 @@ pub struct Seen {
     pub guard_hits: u64,
     /// Whether a CUDA error ended it.
     pub crashed: bool,
+    /// Whether shared memory was overwritten before it.
+    pub shared_filled: bool,
+    /// Whether with other bytes than before most launches.
+    pub other_shared: bool,
 }
 
 /// Equal, or both NaN.
@@ -52,6 +56,8 @@ impl Seen {
             written: (0..count).map(|i| raw.mask.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1)).collect(),
             guard_hits: raw.guard_hits,
             crashed: raw.cuda_error,
+            shared_filled: raw.shared_filled,
+            other_shared: raw.shared_filled && raw.launch % 4 == 2,
         }
     }
 

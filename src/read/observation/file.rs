@@ -118,7 +118,7 @@ fn one(cursor: &mut Cursor<'_>) -> Result<RawLaunch, FileError> {
     let probe = cursor.u32("the head")?;
     let launch = cursor.u32("the head")?;
     let status = cursor.u32("the head")?;
-    if status > 1 {
+    if status > 3 {
         return Err(FileError::Value { record, what: "status", value: status.into() });
     }
     let element = cursor.u32("the head")?;
@@ -135,7 +135,7 @@ fn one(cursor: &mut Cursor<'_>) -> Result<RawLaunch, FileError> {
     let expected_storage = elements.saturating_mul(element.bits().into()).div_ceil(8);
     let expected_mask = elements.div_ceil(8);
     // A launch that a CUDA error ended left nothing to copy back.
-    let nothing = status == 1 && storage == 0 && mask == 0;
+    let nothing = status & 1 == 1 && storage == 0 && mask == 0;
     let short = !nothing && (storage < expected_storage || mask < expected_mask);
     if rows == 0 || columns == 0 || leading_dimension < columns || short {
         return Err(FileError::Size {
@@ -155,7 +155,8 @@ fn one(cursor: &mut Cursor<'_>) -> Result<RawLaunch, FileError> {
     Ok(RawLaunch {
         probe,
         launch,
-        cuda_error: status == 1,
+        cuda_error: status & 1 == 1,
+        shared_filled: status & 2 == 2,
         element,
         rows,
         columns,

@@ -10,6 +10,10 @@ use std::time::Instant;
 
 const COOPERATIVE: u64 = 1;
 
+/// The kernel by which a harness overwrites shared memory, and where the word stands among its parameters: it is not interpreted, what it
+/// would leave is what later launches find.
+const FILL_SHARED: (&str, std::ops::Range<usize>) = ("krepro_fill_shared", 4..8);
+
 impl Session<'_> {
     fn kernel_at(&self, handle: u64) -> Result<&Kernel, Failure> {
         let index = usize::try_from(handle).ok().and_then(|handle| handle.checked_sub(1));
@@ -18,6 +22,11 @@ impl Session<'_> {
 
     pub(super) fn launch(&mut self, request: &Request) -> Result<Reply, Failure> {
         let kernel = self.kernel_at(request.argument(0))?;
+        if kernel.name == FILL_SHARED.0 {
+            let word = request.blob.get(FILL_SHARED.1).and_then(|word| word.try_into().ok()).map(u32::from_le_bytes);
+            self.shared_left = word;
+            return Ok(Reply::default());
+        }
         let shape = |first: usize| std::array::from_fn(|axis| request.small(first + axis));
         let mut launch = Launch {
             kernel: kernel.name.clone(),
@@ -36,21 +45,27 @@ impl Session<'_> {
         let module = kernel.module;
         let program = self.program(module).map_err(|failure| failure.of_kernel(&launch.kernel))?;
         let start = Instant::now();
-        let result = exec::launch(&program, &self.memory, &launch, &self.options);
+        let result = exec::launch(&program, &self.memory, &launch, &self.found());
         let result = result.map(|report| self.compared(&program, &launch, report));
         self.finish(launch, start, result);
         Ok(Reply::default())
     }
 
+    /// The options of a launch, with what shared memory holds before it.
+    fn found(&self) -> Options {
+        Options { shared_poison: self.options.shared_poison.or(self.shared_left), ..self.options.clone() }
+    }
+
     /// The same launch with other bytes in memory that nobody initialised, where that is asked for: what differs.
     fn compared(&self, program: &Program, launch: &Launch, mut report: exec::Report) -> exec::Report {
         let Some(twin) = self.memory.twin() else { return report };
+        let found = self.found();
         let options = Options {
             watch: Watch::Compare(Arc::new(std::mem::take(&mut report.journal))),
-            shared_poison: Some(if self.options.shared_poison == Some(OTHER) { !OTHER } else { OTHER }),
+            shared_poison: Some(if found.shared_poison == Some(OTHER) { !OTHER } else { OTHER }),
             other_poison: Some(OTHER),
             trace: false,
-            ..self.options.clone()
+            ..found
         };
         report.uninitialised = match exec::launch(program, twin, launch, &options) {
             Ok(second) => second.uninitialised,

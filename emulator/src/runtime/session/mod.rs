@@ -79,6 +79,8 @@ impl Failure {
 pub(super) struct Session<'r> {
     gpu: SimulatedGpu,
     options: Options,
+    /// What a fill of shared memory left.
+    shared_left: Option<u32>,
     log: &'r Mutex<Log>,
     memory: Memory,
     modules: Vec<Option<Module>>,
@@ -101,6 +103,7 @@ impl<'r> Session<'r> {
             memory: fresh(gpu, options),
             gpu: gpu.clone(),
             options: options.clone(),
+            shared_left: None,
             log,
             modules: Vec::new(),
             kernels: Vec::new(),
