@@ -129,7 +129,7 @@ fn launches_before_the_kernel_are_tried_alone_and_together() {
     let (code, list) = run("");
     assert_eq!(code, 0, "{list:#?}");
     assert_eq!(named(&list, "prologue", "pass"), ["quantise a", "quantise scale_a", "widen bias"]);
-    assert_eq!(named(&list, "sequence", "pass").len(), 8);
+    assert_eq!(named(&list, "sequence", "pass").len(), 11);
     assert!(
         list.iter()
             .any(|e| e["event"] == "prologue" && e["writes"] == "a" && e["padding_written"] == 0 && e["padding"] == 64)
@@ -546,7 +546,7 @@ fn block_scales_act_within_the_sum() {
         let list: Vec<Value> =
             String::from_utf8(wrong.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(wrong.status.code(), Some(1));
-        assert_eq!(rungs(&list, "fail"), ["integers.repeat", "integers", "padding", "gaussian"]);
+        assert_eq!(rungs(&list, "fail"), ["integers.repeat", "integers", "padding", "codes.scale_a", "gaussian"]);
     }
 }
 

@@ -206,6 +206,32 @@ fn sums_in_half_precision_are_right_or_a_named_fault_as_the_contract_says() {
     assert_eq!(single["outcome"]["verdict"]["classes"], serde_json::json!(["ACC_DTYPE_NARROW"]), "{single:#}");
 }
 
+/// Factors below the smallest normal one of ue4m3 are in no rung but that of the codes.
+#[test]
+fn a_code_that_is_taken_for_another_value_fails() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = KERNELS.iter().find(|kernel| kernel.folder == "nvfp4_simt").unwrap();
+    let subnormal = "exponent == 0 ?";
+    assert!(header(kernel).contains(subnormal));
+    let made = make(kernel, &header(kernel).replace(subnormal, "exponent == 1 ?"), folder.path());
+    let (exit, report) = run(&made);
+    assert_eq!(exit, 1, "{report:#}");
+    let rungs = report["rungs"].as_array().unwrap();
+    let failing = rungs.iter().filter(|r| r["status"] == "fail").map(|r| r["name"].as_str().unwrap());
+    let failing: Vec<&str> = failing.filter(|name| !name.starts_with("probe.")).collect();
+    assert_eq!(failing, ["codes.scale_a", "codes.scale_b"], "{report:#}");
+    assert!(
+        report["evidence"].to_string().contains("some codes of the scale are taken for other values"),
+        "{report:#}"
+    );
+    let named = report["outcome"]["verdict"]["stages"].as_array();
+    assert!(named.is_none_or(|stages| stages.iter().all(|stage| stage == "quantisation_scale")), "{report:#}");
+    assert_eq!(report["hints"][0], "quantisation_scale", "{report:#}");
+}
+
 /// A part of a shared tile that no thread loads holds, in every launch but the first, what the launch before left: the right values.
 #[test]
 fn a_read_of_shared_memory_that_the_launch_does_not_write_is_no_race() {

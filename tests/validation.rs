@@ -152,7 +152,7 @@ fn launches_that_shared_memory_tells_apart_are_no_race() {
     assert_eq!(hints, [Stage::OperandLoad, Stage::Synchronisation]);
 
     let race = Planted { defect: Defect::RaceEarlyEpilogue, sides: (true, false), number: 0, tile: (0, 0) };
-    let Conclusion::Named { classes, .. } = judge(vec![race.clone()], &|_| ()) else { panic!() };
+    let Conclusion::Named { classes, .. } = judge(vec![race], &|_| ()) else { panic!() };
     assert_eq!(classes, ["RACE"]);
     let Conclusion::Open { why, .. } = judge(vec![race], &|launch| launch.shared_filled = false) else { panic!() };
     assert!(why.contains("a race, or reads of memory that this launch does not write"), "{why}");

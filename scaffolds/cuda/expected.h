@@ -51,6 +51,7 @@ struct Extent {
   double row_sum = 0;  // largest sum of magnitudes of a row
   double largest = 0;
   int unit = 200;      // every value is a multiple of 2^unit
+  bool single = true;  // no row has more than one value, and that is a power of two
 };
 
 KREPRO_DENSE inline Extent extent_of(const std::vector<float>& values, std::uint64_t columns) {
@@ -58,13 +59,17 @@ KREPRO_DENSE inline Extent extent_of(const std::vector<float>& values, std::uint
   const float* value = values.data();
   for (std::size_t begin = 0; begin < values.size(); begin += columns) {
     double sum = 0;
+    bool any = false;
     for (std::size_t i = begin; i < begin + columns; ++i) {
       if ((bits_of<std::uint32_t>(value[i]) << 1) == 0) continue;
       const double magnitude = std::fabs(static_cast<double>(value[i]));
       if (!is_finite(magnitude)) {
         extent.unit = -1000;
+        extent.single = false;
         return extent;
       }
+      if (any || (bits_of<std::uint32_t>(value[i]) & 0x7fffffu) != 0) extent.single = false;
+      any = true;
       sum += magnitude;
       extent.largest = std::max(extent.largest, magnitude);
       extent.unit = std::min(extent.unit, lowest_bit(value[i]));
@@ -98,21 +103,23 @@ inline std::uint64_t block_extent(std::uint64_t count, std::uint64_t blocks) {
 struct Bounds {
   double sum = 0;
   double product = 0;
+  bool copies = false;  // every sum is one element times a power of two, which an f32 or s32 accumulator and Hopper's for fp8 hold
 };
 
 inline Bounds product_bounds(const Problem& problem, const Values& values) {
   const Extent a = extent_of(values[Role::a], problem.k);
   const Extent b = extent_of(values[Role::b], problem.k);
-  if (a.unit < -500 || b.unit < -500) return {positive_infinity(), positive_infinity()};
+  if (a.unit < -500 || b.unit < -500) return {positive_infinity(), positive_infinity(), false};
   const double bound = std::min(a.row_sum * b.largest, b.row_sum * a.largest);
   if (bound == 0) return {};
   const int unit = std::max(0, -(a.unit + b.unit));
-  return {std::ldexp(bound, unit), std::ldexp(a.largest * b.largest, unit)};
+  const bool copies = (a.single || b.single) && problem.accumulator != Accumulator::f16_tensor_core;
+  return {std::ldexp(bound, unit), std::ldexp(a.largest * b.largest, unit), copies};
 }
 
 inline bool products_are_exact(const Problem& problem, const Values& values) {
   const Bounds bounds = product_bounds(problem, values);
-  return sums_are_exact(problem, bounds.sum, bounds.product);
+  return bounds.copies || sums_are_exact(problem, bounds.sum, bounds.product);
 }
 
 // Whether block scales are applied where a narrow accumulator is added to the f32 one: none lies within a promoted window.
@@ -130,8 +137,9 @@ inline bool all_sums_are_exact(const Problem& problem, const Values& stored, con
   if (!scales_follow_windows(problem)) return products_are_exact(problem, stored) && products_are_exact(problem, values);
   const Bounds narrow = product_bounds(problem, stored);
   const double window = static_cast<double>(std::min(problem.promotion, problem.k)) * narrow.product;
-  return std::min(narrow.sum, window) < accumulator_limit(problem.accumulator) &&
-         product_bounds(problem, values).sum < accumulator_limit(Accumulator::f32_simt);
+  const Bounds wide = product_bounds(problem, values);
+  if (narrow.copies && wide.copies) return true;
+  return std::min(narrow.sum, window) < accumulator_limit(problem.accumulator) && wide.sum < accumulator_limit(Accumulator::f32_simt);
 }
 
 // The sum that a zero point takes from the products may be formed on its own, zero_point times the sum of b.

@@ -130,7 +130,10 @@ KREPRO_HOT inline std::uint64_t fill_code(const Fill& fill, const Format& format
                                           std::uint64_t row, std::uint64_t column, std::uint64_t columns,
                                           const unsigned char* raw) {
   if (fill.kind == FillKind::file) return load_code(raw, format.bits, row * columns + column);
-  if (fill.kind == FillKind::codes) return (fill.stride * row + column) & ((std::uint64_t{1} << format.bits) - 1);
+  if (fill.kind == FillKind::codes) {
+    const std::uint64_t code = (fill.stride * row + column + fill.offset) & ((std::uint64_t{1} << format.bits) - 1);
+    return is_finite(decode(format, code)) ? code : 0;
+  }
   return encode(format, fill_value(fill, divisor, row, column, columns));
 }
 

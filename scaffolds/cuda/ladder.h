@@ -24,6 +24,7 @@ class Ladder {
     one_hot(Role::a);
     one_hot(Role::b);
     epilogue();
+    codes();
     gaussian_values();
   }
 
@@ -151,6 +152,59 @@ class Ladder {
         touched[block] = true;
       }
       rung.probes.push_back(made);
+    }
+  }
+
+  // Every finite code of the types of at most 8 bits: one operand selects one k for each row, so that the output is a copy of the element, or
+  // of the factor of its block, that is coded.
+  void codes() {
+    if (out_->bits < 16) return;
+    for (const Role role : {Role::a, Role::b}) coded(role, role);
+    for (const Role role : {Role::a, Role::b}) {
+      const Role scale = role == Role::a ? Role::scale_a : Role::scale_b;
+      if (is_block_scale(problem_, scale)) coded(role, scale);
+    }
+  }
+
+  void coded(Role role, Role which) {
+    const Operand& operand = *find_operand(problem_, which);
+    const Operand& selector = *find_operand(problem_, role == Role::a ? Role::b : Role::a);
+    const Format& kind = format_of(operand.element);
+    if (kind.bits > 8) return;
+    Rung& rung = add(std::string("codes.") + role_name(which));
+    // Factors of eight bits of exponent reach farther than outputs do.
+    const bool exponents = kind.mantissa == 0;
+    const std::uint64_t block = which == role ? 1 : block_extent(problem_.k, operand.columns);
+    const std::uint64_t below = which == role ? 1 : block_extent(find_operand(problem_, role)->rows, operand.rows);
+    std::vector<bool> seen(std::size_t{1} << kind.bits, false);
+    for (std::uint64_t launch = 0; launch < (exponents ? 1u : 8u); ++launch) {
+      Probe made = probe(rung.name);
+      Fill select;
+      select.kind = FillKind::one_hot;
+      select.stride = (block + 1) % problem_.k;
+      select.offset = launch * 3 % problem_.k;
+      select.value = 1;
+      Fill code;
+      code.kind = FillKind::codes;
+      code.stride = 37;
+      code.offset = launch * 61;
+      if (exponents) {
+        code = integers_fill(-12, 12, 91);
+        code.kind = FillKind::powers;
+      }
+      set_fill(made, role, constant_fill(1));
+      set_fill(made, selector.role, select);
+      set_fill(made, which, code);
+      bool any = exponents;
+      for (std::uint64_t row = 0; row < operand.rows * below && row < find_operand(problem_, role)->rows && !exponents; ++row) {
+        for (std::uint64_t r = 0; r < selector.rows; ++r) {
+          const std::uint64_t column = (r * select.stride + select.offset) % problem_.k / block;
+          const std::size_t at = (code.stride * (row / below) + column + code.offset) % seen.size();
+          any = any || !seen[at];
+          seen[at] = true;
+        }
+      }
+      if (any) rung.probes.push_back(made);
     }
   }
 

@@ -125,6 +125,16 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
             format!("`{name}`: {of} are wrong while the count is right, as when an element of a or b is taken from a wrong place{place}"),
         ),
         "one_hot" => shown.say(Stage::OperandLoad, format!("`{name}`: {of} are wrong{place}")),
+        "codes" if passes("integers") && !fails("one_hot") => {
+            let scale = rung.name.contains("scale");
+            shown.say(
+                if scale { Stage::QuantisationScale } else { Stage::OperandLoad },
+                format!(
+                    "`{name}`: {of} are wrong while small integers are right: some codes {} are taken for other values{place}",
+                    if scale { "of the scale" } else { "of the operand" }
+                ),
+            );
+        }
         "padding" if passes("integers") => shown.say(
             Stage::OperandLoad,
             format!("`{name}`: {of} are wrong only where padding is poisoned: it is read{place}"),

@@ -106,7 +106,7 @@ pub enum Fill {
         /// Seed of the hash.
         seed: u64,
     },
-    /// Storage codes (step · r + c) mod 2^bits.
+    /// Storage codes (step · r + c) mod 2^bits; zero in the place of one that is no finite number.
     Codes {
         /// Codes from row to row.
         step: u64,

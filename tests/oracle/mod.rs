@@ -75,7 +75,11 @@ fn value(fill: &Fill, row: u64, column: u64, columns: u64) -> Option<f64> {
 pub fn code(fill: &Fill, element: ElementType, row: u64, column: u64, columns: u64) -> Option<u64> {
     if let Fill::Codes { step } = *fill {
         let mask = u64::MAX >> (64 - element.bits());
-        return Some(step.wrapping_mul(row).wrapping_add(column) & mask);
+        let code = step.wrapping_mul(row).wrapping_add(column) & mask;
+        // The top bit of ue4m3 is no sign and no part of the value.
+        let sign = if element == ElementType::Ue8m0 { 0 } else { 1 << (element.bits() - 1) };
+        let finite = layout(element).is_none_or(|layout| (code & !sign) >> layout.unused <= layout.largest);
+        return Some(if finite { code } else { 0 });
     }
     value(fill, row, column, columns).map(|value| encode(element, value))
 }

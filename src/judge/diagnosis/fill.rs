@@ -69,7 +69,8 @@ pub fn raw(fill: &Fill, element: ElementType, columns: u64, r: u64, c: u64) -> O
         Fill::Codes { step } => {
             let bits = if element == ElementType::Ue4m3 { 8 } else { element.bits() };
             let code = step.wrapping_mul(r).wrapping_add(c) & (u64::MAX >> (64 - bits));
-            format::value(element, code as u32)
+            let value = format::value(element, code as u32);
+            if value.is_finite() { value } else { 0.0 }
         }
         Fill::File { .. } => return None,
     })
