@@ -5,7 +5,7 @@
 use krepro::judge::diagnosis::target::{BlockScale, Side, Splits, Target};
 use krepro::judge::diagnosis::{Conclusion, Next, next, rounding_to};
 use krepro::model::{ElementType, RawLaunch, Stage};
-use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, mutants, peers, run};
+use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, peers, run};
 
 #[test]
 fn correct_contracts_are_never_called_wrong() {
@@ -160,9 +160,24 @@ fn launches_that_shared_memory_tells_apart_are_no_race() {
 
 #[test]
 fn no_mutant_of_a_prediction_is_called_right() {
-    let report = mutants(3, 2, 4);
-    assert_eq!(report.failures, Vec::<String>::new());
-    assert!(report.named > 0);
+    let ran = std::process::Command::new(env!("CARGO_BIN_EXE_krepro"))
+        .args(["selftest", "--seed", "3", "--contracts", "2", "--mutants", "4", "--peers", "1", "--json"])
+        .output()
+        .unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{report:#}");
+    let count = |field: &str| report["mutants"][field].as_u64().unwrap();
+    assert_eq!(
+        (count("named") + count("undecided"), count("mutants") + count("equal")),
+        (count("mutants"), 8),
+        "{report:#}"
+    );
+    assert_eq!((&report["mutants"]["failures"], &report["failures"]), (&serde_json::json!([]), &serde_json::json!([])));
+    // Every mutant is of a class that none before was of.
+    assert!(count("named") > 0 && count("classes") == count("mutants"), "{report:#}");
+    assert!(report["mutants"]["left_out"].as_array().unwrap().len() > 20, "{report:#}");
+    let table = report["peers"].as_str().unwrap();
+    assert!(table.contains("cosine > 0.99 (FlashInfer)") && table.contains("every element equal"), "{table}");
 }
 
 /// NVFP4 with 40 rows and 224 of k: 560 factors in 2,048 places of the 128 × 4 layout.

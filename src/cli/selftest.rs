@@ -20,7 +20,7 @@ pub struct Selftest {
     #[arg(long, default_value_t = 10)]
     contracts: usize,
     /// Mutants of each contract
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 10)]
     mutants: usize,
     /// Validate against the simulator and print the confusion matrix
     #[arg(long, visible_alias = "long")]
@@ -59,6 +59,7 @@ impl Selftest {
             let failed: Vec<String> = failed.iter().map(|row| line(row)).collect();
             let mutants = json!({
                 "mutants": report.mutants, "named": report.named, "undecided": report.undecided, "equal": report.equal,
+                "classes": report.classes, "left_out": report.left_out,
                 "failures": report.failures,
             });
             let counts: Vec<_> =
@@ -116,6 +117,12 @@ impl Selftest {
             report.undecided,
             report.failures.len(),
             report.equal
+        )?;
+        let left_out = if report.left_out.is_empty() { "none".to_owned() } else { report.left_out.join(", ") };
+        writeln!(
+            session.out(),
+            "{} classes of faults among them; left out (more --contracts, --mutants): {left_out}",
+            report.classes
         )?;
         Ok(())
     }

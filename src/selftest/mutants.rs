@@ -1,6 +1,9 @@
 //! Mutants of predicted outputs: what the host model itself predicts for a fault must never be called right.
 
-use crate::judge::diagnosis::dictionary::{Dictionary, Fits};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::judge::diagnosis::Sureness;
+use crate::judge::diagnosis::dictionary::{Dictionary, Fits, Hypothesis};
 use crate::judge::diagnosis::format;
 use crate::judge::diagnosis::host::{Host, Predicted};
 use crate::judge::diagnosis::inputs::Inputs;
@@ -22,6 +25,10 @@ pub struct MutantReport {
     pub undecided: usize,
     /// Mutants whose output is the right one at that shape: not observable.
     pub equal: usize,
+    /// Classes of which a mutant differed from the right output.
+    pub classes: usize,
+    /// Classes of which none was drawn, or none differed.
+    pub left_out: Vec<String>,
     /// Failures: a mutant called right, another class named, or a right output called wrong.
     pub failures: Vec<String>,
 }
@@ -86,9 +93,50 @@ fn judged(target: &Target, seed: u64, knobs: &Knobs) -> (Conclusion, bool) {
     }
 }
 
-/// Judges `contracts` random contracts with up to `each` mutants of each, and each contract's right output.
+/// What became of one mutant.
+enum Fate {
+    Equal,
+    Named,
+    Undecided,
+    Failure(String),
+}
+
+/// Another class that is named alone is a failure, and so is no fault where the output differs from the right one.
+fn fate(conclusion: &Conclusion, differs: bool, class: &str, cause: &str) -> Fate {
+    match conclusion {
+        Conclusion::Clean if !differs => Fate::Equal,
+        Conclusion::Clean => Fate::Failure(format!("{class} ({cause}) is called right")),
+        Conclusion::Named { classes, .. } if classes.iter().any(|named| named == class) => Fate::Named,
+        Conclusion::Named { by: Sureness::Class, classes, .. } => {
+            Fate::Failure(format!("{class} is called {}", classes.join(", ")))
+        }
+        Conclusion::Named { .. } | Conclusion::Open { .. } => Fate::Undecided,
+    }
+}
+
+/// Up to `each` hypotheses, of classes that were tried least often first.
+fn draw<'h>(
+    all: &'h [Hypothesis],
+    each: usize,
+    tried: &mut BTreeMap<&'static str, usize>,
+    random: &mut Random,
+) -> Vec<&'h Hypothesis> {
+    let mut drawn = Vec::new();
+    for _ in 0..each.min(all.len()) {
+        let least = all.iter().map(|one| tried.get(one.class).copied().unwrap_or_default()).min().unwrap_or_default();
+        let next: Vec<_> =
+            all.iter().filter(|one| tried.get(one.class).copied().unwrap_or_default() == least).collect();
+        let one = next[random.below(next.len())];
+        *tried.entry(one.class).or_default() += 1;
+        drawn.push(one);
+    }
+    drawn
+}
+
+/// Judges `contracts` random contracts with up to `each` mutants of each, of every class in turn, and each contract's right output.
 pub fn mutants(seed: u64, contracts: usize, each: usize) -> MutantReport {
     let mut report = MutantReport::default();
+    let (mut known, mut tried, mut differed) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
     for number in 0..contracts as u64 {
         let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
         let target = random_target(&mut random);
@@ -98,25 +146,46 @@ pub fn mutants(seed: u64, contracts: usize, each: usize) -> MutantReport {
         }
         let fits = Fits { repeats: vec![2, 3], ..Fits::default() };
         let all = Dictionary::all(&target, &fits);
-        for _ in 0..each.min(all.len()) {
-            let hypothesis = &all[random.below(all.len())];
+        known.extend(all.iter().map(|hypothesis| hypothesis.class));
+        for hypothesis in draw(&all, each, &mut tried, &mut random) {
             let (conclusion, differs) = judged(&target, number, &hypothesis.knobs);
-            let class = hypothesis.class;
-            match conclusion {
-                Conclusion::Clean if !differs => report.equal += 1,
-                Conclusion::Clean => {
-                    report.failures.push(format!("contract {number}: {class} ({}) is called right", hypothesis.cause))
-                }
-                Conclusion::Named { by: crate::judge::diagnosis::Sureness::Class, classes, .. }
-                    if !classes.iter().any(|c| c == class) =>
-                {
-                    report.failures.push(format!("contract {number}: {class} is called {}", classes.join(", ")));
-                }
-                Conclusion::Named { classes, .. } if classes.iter().any(|c| c == class) => report.named += 1,
-                _ => report.undecided += 1,
+            if differs {
+                differed.insert(hypothesis.class);
+            }
+            match fate(&conclusion, differs, hypothesis.class, &hypothesis.cause) {
+                Fate::Equal => report.equal += 1,
+                Fate::Named => report.named += 1,
+                Fate::Undecided => report.undecided += 1,
+                Fate::Failure(text) => report.failures.push(format!("contract {number}: {text}")),
             }
         }
     }
     report.mutants = report.named + report.undecided + report.failures.len();
+    report.classes = differed.len();
+    report.left_out = known.difference(&differed).map(|class| (*class).to_owned()).collect();
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Conclusion, Fate, Sureness, fate};
+    use crate::model::Stage;
+
+    #[test]
+    fn a_mutant_that_is_called_right_or_otherwise_is_a_failure() {
+        let named = |classes: &[&str]| Conclusion::Named {
+            by: if classes.len() == 1 { Sureness::Class } else { Sureness::Classes },
+            classes: classes.iter().map(|class| (*class).to_owned()).collect(),
+            stages: vec![Stage::Store],
+            causes: vec![],
+        };
+        let of = |conclusion: &Conclusion, differs| fate(conclusion, differs, "X", "a cause");
+        assert!(matches!(of(&Conclusion::Clean, false), Fate::Equal));
+        assert!(matches!(of(&Conclusion::Clean, true), Fate::Failure(text) if text == "X (a cause) is called right"));
+        assert!(matches!(of(&named(&["Y"]), true), Fate::Failure(text) if text == "X is called Y"));
+        assert!(matches!(of(&named(&["X"]), true), Fate::Named));
+        assert!(matches!(of(&named(&["Y", "X"]), true), Fate::Named));
+        assert!(matches!(of(&named(&["Y", "Z"]), true), Fate::Undecided));
+        assert!(matches!(of(&Conclusion::Open { why: String::new(), hints: vec![] }, true), Fate::Undecided));
+    }
 }
