@@ -75,6 +75,15 @@ fn a_profile_that_flags_wrote_takes_the_place_of_its_log() {
 }
 
 #[test]
+fn what_is_missing_is_asked_for_with_every_option_that_gives_it() {
+    let asked = krepro(&["new", "--kernel", "x.cuh:x", "-o", "x"].map(str::to_owned));
+    let told = String::from_utf8_lossy(&asked.stderr).into_owned();
+    assert_eq!(asked.status.code(), Some(2), "{told}");
+    assert!(told.contains("<--log <FILE>|--profile <FILE>>"), "{told}");
+    assert!(told.contains("<--site <FILE[:FUNCTION]>|--prints <FILE>|--symbol <SYMBOL>>"), "{told}");
+}
+
+#[test]
 fn an_older_standard_of_the_log_is_raised_in_the_build_and_said() {
     let log = std::fs::read_to_string(root().join("examples/simt_linear/jit.log")).expect("a log");
     let folder = tempfile::tempdir().expect("a folder");

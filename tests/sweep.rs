@@ -87,7 +87,22 @@ fn a_failing_shape_is_shrunk_and_a_second_kernel_stands_beside_it() {
     let answer = &serde_json::from_slice::<Value>(&finished.output).unwrap()["answer"];
     let evidence = answer["evidence"].to_string();
     assert!(evidence.contains("is right on all") && evidence.contains("this one differs from it"), "{evidence}");
-    assert_eq!(answer["details"]["shrunk"]["shape"], serde_json::json!([1, 1, 1]), "{answer:#}");
+    // Element by element: ones gives 0 in the place of 16 in all four; wherever they differ the other one is right.
+    let oracle = &answer["details"]["oracle"];
+    assert_eq!(oracle[0], right.as_str());
+    let rungs = oracle[1].as_array().unwrap();
+    assert!(rungs.len() >= 5 && rungs.iter().all(|rung| rung["wrong_there"] == 0), "{oracle:#}");
+    assert!(rungs.iter().all(|rung| rung["wrong_here"] == rung["against"]["wrong"]), "{oracle:#}");
+    let ones = &rungs.iter().find(|rung| rung["probe"] == "ones").unwrap()["against"];
+    assert_eq!(serde_json::json!([ones["wrong"], ones["max_abs"], ones["rel_l2"]]), serde_json::json!([4, 16.0, 1.0]));
+    // Each shape that is said to fail was built and run, and the smallest is a reproducer.
+    let shrunk = &answer["details"]["shrunk"];
+    assert_eq!(shrunk["shape"], serde_json::json!([1, 1, 1]), "{answer:#}");
+    assert_eq!(shrunk["leaves"], "shape.batch=1 shape.in_features=1 shape.out_features=1");
+    let tried = shrunk["tried"].as_array().unwrap();
+    assert!(tried.len() >= 3 && tried.iter().all(|shape| shape["answer"] == "fails"), "{shrunk:#}");
+    let again = krepro(&["check", shrunk["folder"].as_str().unwrap()]);
+    assert!(again.success(), "{}", again.all_text());
 }
 
 /// Lines of the journal by case.

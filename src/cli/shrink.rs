@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Failure, Session, new};
 use crate::model::{Checked, Reproducer, Shrunk, Tried};
-use crate::render;
+use crate::render::{self, Rendered};
 use crate::store::Folder;
 
 /// Whether the reproducer in a folder, written there already, fails; or why that is not known.
@@ -34,6 +34,7 @@ fn smaller(value: u64, tiles: &[u64]) -> Vec<u64> {
 
 struct Search<'s, 'f> {
     again: new::Again<'s>,
+    from: &'s Folder,
     base: &'s Reproducer,
     place: Utf8PathBuf,
     fails: Fails<'f>,
@@ -45,13 +46,31 @@ impl Search<'_, '_> {
         self.again.with(session, leaves).ok().and_then(Result::ok)
     }
 
+    /// Writes a reproducer of its own: rendered files, copies of what was read, and the record last.
+    fn write(
+        &self,
+        session: &Session<'_>,
+        own: &Folder,
+        reproducer: &Reproducer,
+        rendered: &Rendered,
+    ) -> Result<(), Failure> {
+        own.write(session.system, rendered)?;
+        for input in &reproducer.inputs {
+            let copy = self.from.file(&input.copy);
+            if session.system.is_file(&copy) {
+                session.system.write(&own.file(&input.copy), &session.system.read(&copy)?)?;
+            }
+        }
+        new::write_record(session.system, own, reproducer)
+    }
+
     /// Whether the reproducer with these leaves fails; `false` also where it cannot be made, built or run.
     fn try_one(&mut self, session: &mut Session<'_>, leaves: &Leaves) -> Result<bool, Failure> {
         let Some(checked) = self.checked(session, leaves) else { return Ok(false) };
         let reproducer = checked.reproducer();
         let rendered = render::render(&checked).map_err(Failure::input)?;
         let folder = self.place.join(named(leaves).replace([' ', '.', '='], "_"));
-        Folder::new(&folder).write(session.system, &rendered)?;
+        self.write(session, &Folder::new(&folder), reproducer, &rendered)?;
         let answer = (self.fails)(session, &folder, reproducer);
         let word = match &answer {
             Ok(true) => "fails".to_owned(),
@@ -107,7 +126,7 @@ pub(super) fn shrink(
     let place = folder.file("shrink");
     // What is missing for another instantiation is said once, and not as "passes".
     let again = new::Again::new(session, folder, base, &place)?;
-    let mut search = Search { again, base, place, fails, tried: vec![] };
+    let mut search = Search { again, from: folder, base, place, fails, tried: vec![] };
     let mut best = Leaves::new();
     for _ in 0..2 {
         let mut moved = false;

@@ -36,18 +36,21 @@ use evidence::Evidence;
 use fill::FillCode;
 use named::Named;
 use printed::{Printed, Search};
+pub use write::write_record;
 
 /// Make a reproducer from a kernel's header, its code-generation site and a JIT log
 ///
 /// The folder gets `repro.toml` (every value and where it is from), NAME.cu (the harness with the verbatim
 /// instantiation), `build.sh`, and copies of what was read under `inputs/`.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("instantiation").args(["site", "prints", "symbol"]).required(true).multiple(true)))]
+#[command(group(clap::ArgGroup::new("command").args(["log", "profile"]).required(true)))]
 pub struct New {
     /// The kernel: its header and name
     #[arg(long, value_name = "FILE:NAME")]
     kernel: String,
     /// The site that prints the instantiation: FILE:FUNCTION, or a file (or `-`) whose whole text is the instantiation
-    #[arg(long, value_name = "FILE[:FUNCTION]", required_unless_present_any = ["prints", "symbol"])]
+    #[arg(long, value_name = "FILE[:FUNCTION]")]
     site: Option<String>,
     /// A value that the site cannot know; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
@@ -57,10 +60,10 @@ pub struct New {
     #[command(flatten)]
     fill_code: FillCode,
     /// The JIT or build log that holds production's compile command, or `-`
-    #[arg(long, value_name = "FILE", required_unless_present = "profile")]
+    #[arg(long, value_name = "FILE")]
     log: Option<Utf8PathBuf>,
     /// A profile that `krepro flags --format toml` wrote, instead of a log
-    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    #[arg(long, value_name = "FILE")]
     profile: Option<Utf8PathBuf>,
     /// Which command of the log: the line it begins in, or a file it reads or makes
     #[arg(long, value_name = "LINE|FILE")]

@@ -6,6 +6,7 @@ use super::inputs::Inputs;
 use crate::cli::Failure;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
+use crate::model::Reproducer;
 use crate::pipeline::Made;
 use crate::render::sealed;
 use crate::store::{Folder, RECORD};
@@ -20,10 +21,6 @@ pub(super) fn write(
 ) -> Result<Vec<Utf8PathBuf>, Failure> {
     folder.refuse_edited(system, &made.rendered)?;
     folder.refuse_foreign(system, &inputs.files().map(|(name, _)| name).collect::<Vec<_>>())?;
-    let record = made.checked.reproducer().to_toml().map_err(|error| Failure {
-        exit: Exit::Bug,
-        diagnostics: Diagnostic::error("K-BUG", error.to_string()).into(),
-    })?;
     let mut written = Vec::new();
     for (name, bytes) in inputs.files() {
         system.write(&folder.file(name), bytes)?;
@@ -31,7 +28,20 @@ pub(super) fn write(
     }
     written.extend(folder.write(system, &made.rendered)?);
     // The record last: a folder that has one is whole.
-    system.write(&folder.file(RECORD), sealed(&record, "#").as_bytes())?;
+    write_record(system, folder, made.checked.reproducer())?;
     written.push(folder.file(RECORD));
     Ok(written)
+}
+
+/// Writes the record alone.
+///
+/// # Errors
+/// A file error; a record that TOML cannot hold (a defect of krepro).
+pub fn write_record(system: &dyn System, folder: &Folder, reproducer: &Reproducer) -> Result<(), Failure> {
+    let record = reproducer.to_toml().map_err(|error| Failure {
+        exit: Exit::Bug,
+        diagnostics: Diagnostic::error("K-BUG", error.to_string()).into(),
+    })?;
+    system.write(&folder.file(RECORD), sealed(&record, "#").as_bytes())?;
+    Ok(())
 }
