@@ -41,6 +41,7 @@ pub(super) fn isolation(evidence: &Evidence<'_>) -> Vec<Isolation> {
                 .collect();
             let shows = match (probes.len(), failing.len()) {
                 (0, _) => "no probe of this run".to_owned(),
+                (1, 0) => format!("1 probe exact on {} elements", t.m() * t.n()),
                 (probes, 0) => format!("{probes} probes exact on {} elements", probes * t.m() * t.n()),
                 (_, 1..4) => format!("wrong: {}", failing.join(", ")),
                 (_, more) => format!("wrong: {}, and {} more probes", failing[..2].join(", "), more - 2),
@@ -107,6 +108,7 @@ pub(super) fn smallest(evidence: &Evidence<'_>) -> Option<Smallest> {
         terms,
         k: list.first().zip(list.last()).map(|(first, last)| (*first, *last)),
         observed: Number(if written { shown.seen().values[at] } else { f64::NAN }),
+        unwritten: !written,
         expected: Number(shown.expected.values[at]),
     })
 }

@@ -30,6 +30,9 @@ pub struct Smallest {
     pub k: Option<(u64, u64)>,
     /// What the kernel wrote; NaN where it wrote nothing.
     pub observed: Number,
+    /// Whether it wrote nothing there.
+    #[serde(default)]
+    pub unwritten: bool,
     /// What it should have written.
     pub expected: Number,
 }

@@ -26,15 +26,15 @@ pub(super) fn details(details: &Details) -> String {
             Some((first, last)) => format!(" (k from {first} to {last})"),
             None => String::new(),
         };
+        let observed = if smallest.unwritten { "nothing written".to_owned() } else { smallest.observed.0.to_string() };
         let _ = writeln!(
             out,
-            "\nSmallest failing set\n  row {}, column {} of `{}`, {} product{}{k}: {} instead of {}",
+            "\nSmallest failing set\n  row {}, column {} of `{}`, {} product{}{k}: {observed} instead of {}",
             smallest.row,
             smallest.column,
             smallest.probe,
             smallest.terms,
             if smallest.terms == 1 { "" } else { "s" },
-            smallest.observed.0,
             smallest.expected.0
         );
     }
@@ -133,6 +133,7 @@ mod tests {
                 terms: 1,
                 k: Some((7, 7)),
                 observed: Number(2.0),
+                unwritten: false,
                 expected: Number(4.0),
             }),
             shrunk: Some(Shrunk {

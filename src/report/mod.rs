@@ -3,6 +3,7 @@
 mod details;
 mod heat;
 mod json;
+mod rungs;
 mod sequence;
 mod table;
 mod text;

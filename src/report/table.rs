@@ -23,13 +23,19 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Three significant digits, in the form that is shorter to read.
+/// In place of a figure that there is not.
+pub(super) const NONE: &str = "-";
+
+/// Three significant digits, in the form that is shorter to read; [`NONE`] for NaN, which only a division by zero gives.
 pub(super) fn figure(x: f64) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
-    if !x.is_finite() {
-        return format!("{x}").to_lowercase();
+    if x.is_nan() {
+        return NONE.to_owned();
+    }
+    if x.is_infinite() {
+        return x.to_string();
     }
     match x.abs() {
         size if (1e-2..1e5).contains(&size) => {
@@ -56,6 +62,6 @@ mod tests {
             [0.0, 1.0, 0.0016612, 6144.0, 1e9, -0.5].map(figure),
             ["0", "1.00", "1.66e-3", "6144", "1.00e9", "-0.500"]
         );
-        assert_eq!(figure(f64::NEG_INFINITY), "-inf");
+        assert_eq!([f64::NEG_INFINITY, f64::INFINITY, f64::NAN].map(figure), ["-inf", "inf", "-"]);
     }
 }

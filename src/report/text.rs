@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Answer, Metrics, Outcome, RungResult, RungStatus, Stage};
+use crate::model::{Answer, Outcome, Stage};
 
 use super::details::details;
 use super::heat::heat;
+use super::rungs::{figures, rungs};
 use super::sequence::sequence;
-use super::table::{figure, table};
 
 /// Plain text, ending in the next step.
 pub fn text(answer: &Answer) -> String {
@@ -19,11 +19,9 @@ pub fn text(answer: &Answer) -> String {
     rungs(&mut out, &answer.rungs);
     out.push_str(&sequence(&answer.sequence, &answer.rungs));
     if let Some(observed) = &answer.observed {
-        let rows = vec![
-            row("run against production", "", &observed.run),
-            row("production against reference", "", &observed.production),
-        ];
-        let _ = writeln!(out, "\nProduction's output\n{}", table(&HEAD, &rows).trim_end());
+        let rows =
+            [("run against production", "", &observed.run), ("production against reference", "", &observed.production)];
+        let _ = write!(out, "\nProduction's output\n{}", figures(rows));
     }
     if let Some(structure) = &answer.structure {
         out.push_str(&heat(structure));
@@ -77,39 +75,6 @@ fn paragraph(out: &mut String, title: &str, lines: &[String]) {
     }
     for line in lines {
         let _ = writeln!(out, "  {line}");
-    }
-}
-
-const HEAD: [&str; 13] = [
-    "rung", "", "wrong", "of", "max abs", "mean abs", "max rel", "relL2", "floor", "slope", "cosine", "SNR dB",
-    "err/tol",
-];
-
-fn row(name: &str, status: &str, metrics: &Metrics) -> Vec<String> {
-    let figures = [metrics.max_abs, metrics.mean_abs, metrics.max_rel, metrics.rel_l2, metrics.rel_l2_floor];
-    let mut row = vec![name.to_owned(), status.to_owned(), metrics.wrong.to_string(), metrics.elements.to_string()];
-    row.extend(figures.iter().map(|x| figure(x.0)));
-    row.push(format!("{:.6}", metrics.ratio.0));
-    row.push(format!("{:.6}", metrics.cosine.0));
-    row.push(if metrics.snr_db.0.is_finite() { format!("{:.1}", metrics.snr_db.0) } else { figure(metrics.snr_db.0) });
-    row.push(if metrics.exact { "exact".to_owned() } else { figure(metrics.max_err_over_tol.0) });
-    row
-}
-
-fn rungs(out: &mut String, rungs: &[RungResult]) {
-    if rungs.is_empty() {
-        return;
-    }
-    let word = |rung: &RungResult| match rung.status {
-        RungStatus::Pass => "pass",
-        RungStatus::Fail => "FAIL",
-        RungStatus::Skip => "skip",
-    };
-    let rows: Vec<_> =
-        rungs.iter().filter_map(|rung| Some(row(&rung.name, word(rung), rung.metrics.as_ref()?))).collect();
-    let _ = write!(out, "\nRungs\n{}", table(&HEAD, &rows));
-    for rung in rungs.iter().filter(|rung| rung.status == RungStatus::Skip) {
-        let _ = writeln!(out, "  {} skipped: {}", rung.name, rung.why);
     }
 }
 
