@@ -217,7 +217,16 @@ fn run_ends_with_the_code_of_its_answer() {
     let options = ["--trace", trace.as_str(), "--poison-shared", "0x41204120", "--uninitialised"];
     let options = [&options[..], &["--schedule", "seed=3", "--claim", "ratio=10"]].concat();
     std::thread::scope(|scope| {
-        scope.spawn(|| answer(&SIMT, 2, &[], 1, &["REPRODUCED", "(emulated)"]));
+        let words = [
+            "REPRODUCED (emulated)\nVERDICT: operand load or MMA accumulate, K_TAIL_MISSING\n",
+            "`ones`: 2048 of 2048 elements are 496 instead of 512: the sum has 496 terms of 512, everywhere",
+            ", uniform: ",
+            "  k from 496 to 512 is summed 0 times\n",
+            "  accumulation alone: every scale 1, nothing added: WRONG; ",
+            "  what the epilogue adds: every sum 0: right; ",
+            "  gate: exit code 0 of the whole ladder\n",
+        ];
+        scope.spawn(move || answer(&SIMT, 2, &["--diagnose", "always"], 1, &words));
         scope.spawn(|| answer(&SM90, 8, &[], 4, &["HANG", "4224 bytes expected, 4096 arrived", "linear_sm90.cuh:132"]));
         // Of five rows in a tile of eight, somebody who reads all rows of the tile sees ten times too much.
         let explained = "rows 5 to 7 of the last tile are no rows of this operand";

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use krepro::judge::diagnosis::knobs::{Knobs, SideKnobs};
-use krepro::judge::diagnosis::target::Target;
+use krepro::judge::diagnosis::target::{Sum, Target};
 use krepro::judge::diagnosis::{Next, next};
 use krepro::judge::{Context, diagnosed, ladder, oracle};
 use krepro::model::{
@@ -13,7 +13,7 @@ use krepro::model::{
     Outcome, OutputRole, Role, RungResult, RungStatus, Stage, Tile,
 };
 use krepro::report;
-use krepro::selftest::predicted;
+use krepro::selftest::{Defect, Device, Planted, predicted};
 
 fn given<T>(value: T) -> Fact<T> {
     Fact::given(value, "test")
@@ -177,4 +177,75 @@ fn another_kernel_is_compared_element_by_element() {
     longer.operands[0].columns = given(512);
     longer.operands[1].columns = given(512);
     assert!(oracle::unlike(&own, &Target::new(&longer).unwrap()).unwrap().contains("shape"));
+}
+
+/// fp8 operands and nothing beside them, on sm_90.
+fn fp8(promotion: Option<u64>) -> Contract {
+    let mut fp8 = contract();
+    fp8.operands[0].element = given(ElementType::E4m3);
+    fp8.operands[1].element = given(ElementType::E4m3);
+    fp8.accumulator = given(Accumulator::Fp8Hopper);
+    fp8.tile.promotion = promotion.map(given);
+    fp8.epilogue.truncate(1);
+    fp8.operands.truncate(3);
+    fp8
+}
+
+/// fp8 without the promotion that the contract promises: a fault of the kernel, of which the hardware's share is named.
+#[test]
+fn unpromoted_sums_under_a_promise_are_a_class_and_the_hardwares_share_is_named() {
+    let fp8 = fp8(Some(64));
+    let answer = judged(&fp8, &Knobs { sum: Sum::Cut(14), ..Knobs::default() }, true);
+    let Outcome::Reproduced { verdict: Some(verdict) } = &answer.outcome else { panic!("{answer:?}") };
+    assert_eq!(
+        (verdict.stages.as_slice(), verdict.classes.as_slice()),
+        ([Stage::MmaAccumulate].as_slice(), ["ACC_NOT_PROMOTED".to_owned()].as_slice())
+    );
+    let note = "known hardware numerics: the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum";
+    assert!(answer.notes.iter().any(|told| told.starts_with(note)), "{:?}", answer.notes);
+}
+
+/// What only poison beyond k shows, where zero is promised there, is a note and the answer stays.
+#[test]
+fn a_dependence_on_initialised_padding_is_a_note() {
+    let mut padded = contract();
+    padded.k = given(200);
+    padded.padding_zero = given(true);
+    for (index, leading) in [(0, 256), (1, 256)] {
+        padded.operands[index].columns = given(200);
+        padded.operands[index].leading_dimension = given(leading);
+    }
+    let told = |contract: &Contract| {
+        let target = Target::new(contract).unwrap();
+        let garbage = Planted { defect: Defect::KTailGarbage, sides: (true, true), number: 0, tile: (0, 0) };
+        let mut device = Device::new(target.clone(), 64, vec![garbage], 5);
+        let mut rounds = Vec::new();
+        loop {
+            match next(&target, 1, &rounds) {
+                Next::Run(plan) => rounds.push(device.run(&plan)),
+                Next::Done(diagnosis) => return diagnosed(answer(contract, false), contract, &diagnosis),
+            }
+        }
+    };
+    let clean = told(&padded);
+    assert_eq!(clean.outcome, Outcome::NotReproduced);
+    let note = "depends on initialised padding: ";
+    let notes: Vec<_> = clean.notes.iter().filter(|told| told.starts_with(note)).collect();
+    assert!(notes.len() == 1 && notes[0].ends_with("promises zero there, so this is no defect"), "{:?}", clean.notes);
+    padded.padding_zero = given(false);
+    let wrong = told(&padded);
+    assert!(matches!(wrong.outcome, Outcome::Reproduced { .. }), "{wrong:?}");
+    assert!(!wrong.notes.iter().any(|told| told.starts_with(note)));
+}
+
+/// A right kernel: the parts are right, and what this contract hides is listed by class.
+#[test]
+fn a_clean_diagnosis_lists_what_it_could_not_see() {
+    let answer = judged(&fp8(None), &Knobs::default(), false);
+    assert_eq!(answer.outcome, Outcome::NotReproduced);
+    let hidden = &answer.scope.unobservable[0];
+    assert!(hidden.starts_with("at this shape and with these operands: ACC_NOT_PROMOTED"), "{hidden}");
+    assert!(!answer.scope.unobservable.iter().any(|line| line.contains("--diagnose always")));
+    let part = |right| answer.details.isolation.iter().filter(|part| part.right == right).count();
+    assert!(part(Some(true)) >= 4 && part(Some(false)) == 0, "{:?}", answer.details);
 }

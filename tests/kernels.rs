@@ -8,6 +8,8 @@ mod cases;
 mod common;
 #[path = "kernels/mutate.rs"]
 mod mutate;
+#[path = "kernels/reported.rs"]
+mod reported;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

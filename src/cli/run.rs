@@ -245,6 +245,16 @@ impl Run {
         };
         if self.diagnoses(&answer, backend) {
             answer = diagnose(session, &place, &start, contract, answer, &mut launch)?;
+        } else if self.diagnose == When::Auto
+            && !matches!(answer.outcome, Outcome::Hang { .. })
+            && answer.rungs.iter().any(crate::model::RungResult::failed)
+        {
+            answer
+                .notes
+                .push("the stage was not looked for: --diagnose always runs further probes that name it".to_owned());
+            if matches!(answer.outcome, Outcome::Reproduced { verdict: None }) {
+                answer.next = judge::look_for_the_stage(&answer.hints);
+            }
         }
         if let Some(Oracle(dir)) = &self.oracle {
             let other = Folder::new(dir);

@@ -1,7 +1,8 @@
 //! On which fields of the contract the expectation of a rung rests. A wrong contract looks exactly like a kernel fault.
 
 use crate::model::{
-    Accumulator, Contract, ElementType, EpilogueStep, Major, Metrics, Operand, OutputRole, Role, RungResult,
+    Accumulator, Confound, Contract, ElementType, EpilogueStep, Major, Metrics, Operand, OutputRole, Role, RungResult,
+    RungStatus,
 };
 
 /// What is known of a rung's fills.
@@ -131,4 +132,63 @@ fn representable(element: ElementType, k: u64) -> bool {
 pub(super) fn assumed(rung: &RungResult, contract: &Contract) -> Vec<(String, String)> {
     let fields = rests_on(rung, contract);
     contract.assumed().into_iter().filter(|(name, _)| fields.contains(name)).collect()
+}
+
+/// Whether an assumed extent or layout of a, b or the output shows to be right: a rung of coded integers rests on it and passes.
+pub(super) fn is_borne_out(field: &str, rungs: &[RungResult], contract: &Contract) -> bool {
+    let lies = match field.split_once('.') {
+        Some((role, of)) => matches!(role, "a" | "b" | "out") && of != "element",
+        None => matches!(field, "m" | "n" | "k"),
+    };
+    let passes = |rung: &&RungResult| {
+        let compared = rung.metrics.as_ref().is_some_and(|metrics| metrics.exact && metrics.elements > 0);
+        rung.status == RungStatus::Pass && compared && matches!(family(rung), Family::Integers | Family::OneHot)
+    };
+    lies && rungs.iter().filter(passes).any(|rung| rests_on(rung, contract).iter().any(|rested| rested == field))
+}
+
+/// Confounds for fields, the reason of their assumption, and what follows from it: one for all fields with the same two.
+pub(super) fn confounds(assumed: impl IntoIterator<Item = (String, String, String)>) -> Vec<Confound> {
+    let mut groups: Vec<(Vec<String>, String, String)> = vec![];
+    for (field, why, so) in assumed {
+        match groups.iter_mut().find(|group| group.1 == why && group.2 == so) {
+            Some((fields, ..)) if fields.contains(&field) => {}
+            Some((fields, ..)) => fields.push(field),
+            None => groups.push((vec![field], why, so)),
+        }
+    }
+    let confound = |(fields, why, so): (Vec<String>, String, String)| {
+        let (names, are) = match fields.split_last() {
+            Some((last, before)) if !before.is_empty() => (format!("{} and {last}", before.join(", ")), "are"),
+            _ => (fields.join(", "), "is"),
+        };
+        Confound { fields, ..Confound::new("assumed_field", format!("{names} {are} assumed ({why}), and {so}")) }
+    };
+    groups.into_iter().map(confound).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::confounds;
+
+    #[test]
+    fn fields_that_share_reason_and_consequence_are_one_confound() {
+        let assumed = [
+            ("a.major", "k as usual", "x"),
+            ("k", "read", "x"),
+            ("b.major", "k as usual", "x"),
+            ("c.major", "k as usual", "y"),
+        ];
+        let told = confounds(assumed.map(|(field, why, so)| (field.to_owned(), why.to_owned(), so.to_owned())));
+        let texts: Vec<&str> = told.iter().map(|confound| confound.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "a.major and b.major are assumed (k as usual), and x",
+                "k is assumed (read), and x",
+                "c.major is assumed (k as usual), and y"
+            ]
+        );
+        assert_eq!(told[0].fields, ["a.major", "b.major"]);
+    }
 }

@@ -2,10 +2,12 @@
 
 use crate::model::{Answer, Confound, Contract, Outcome, Verdict};
 
+use super::assumption;
 use super::diagnosis::observable::unobservable;
 use super::diagnosis::{Conclusion, Diagnosis, Sureness};
 use super::isolation::{isolation, smallest};
 use super::next_step::next_step;
+use super::scope::UNLISTED;
 use super::structure;
 
 /// Fields of the contract that a class contradicts: if one of them is assumed, the assumption may be the fault.
@@ -48,15 +50,9 @@ fn assumptions(contract: &Contract, classes: &[String]) -> Vec<Confound> {
         let fields = classes.iter().flat_map(|class| contradicted(class));
         fields.clone().any(|field| name == *field || (*field == "epilogue" && name.starts_with("epilogue[")))
     };
+    let so = format!("{} would be right under another value of it", classes.join(" or "));
     let list = contract.assumed().into_iter().filter(|(name, _)| touched(name));
-    list.map(|(name, why)| Confound {
-        kind: "assumed_field".to_owned(),
-        text: format!(
-            "{name} is assumed ({why}), and {} would be right under another value of it",
-            classes.join(" or ")
-        ),
-    })
-    .collect()
+    assumption::confounds(list.map(|(name, why)| (name, why, so.clone())))
 }
 
 /// The answer with what the probes of `diagnosis` show. An answer that the ladder already gives is never weakened, except that
@@ -66,10 +62,13 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
     let probes = evidence.shown.len();
     for (name, proof) in &diagnosis.refused {
         answer.notes.push(format!(
-            "probe `{name}` is not run: its sums reach 2^{:.1} units and the accumulator holds 2^{} exactly (k up to {})",
+            "probe `{name}` is not run: its sums reach 2^{:.1} units and the accumulator holds 2^{} exactly ({})",
             (proof.bound / 2_f64.powi(proof.unit)).log2(),
             proof.bits,
-            proof.largest_k
+            match proof.largest_k {
+                0 => "one product is too large".to_owned(),
+                k => format!("k up to {k}"),
+            }
         ));
     }
     if !evidence.padding.is_empty() {
@@ -78,6 +77,7 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
             few(&evidence.padding.iter().map(String::as_str).collect::<Vec<_>>())
         ));
     }
+    answer.scope.unobservable.retain(|line| line != UNLISTED);
     answer.structure = structure::structure(evidence);
     answer.details.isolation = isolation(evidence);
     answer.details.smallest = smallest(evidence);
@@ -115,7 +115,7 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
         }
         Conclusion::Named { by, classes, stages, causes } => {
             let cause = match by {
-                Sureness::Class | Sureness::Classes => causes.join("; or "),
+                Sureness::Class | Sureness::Classes => alternatives(causes),
                 Sureness::Maps => {
                     format!("no class of the dictionary, but the {} predicts every output", classes.join(" or the "))
                 }
@@ -145,7 +145,7 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
             answer.evidence.insert(0, sure);
             if classes.iter().any(|c| c == "ACC_NOT_PROMOTED") {
                 answer.notes.push(
-                    "the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum: without promotion this is the hardware's arithmetic, and a \
+                    "known hardware numerics: the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum: without promotion this is the hardware's arithmetic, and a \
                      defect only if promotion is promised"
                         .to_owned(),
                 );
@@ -176,11 +176,9 @@ fn wrong(answer: &mut Answer, contract: &Contract, verdict: Option<Verdict>) {
             answer.outcome = if assumed.is_empty() {
                 Outcome::Reproduced { verdict }
             } else {
-                let confound = |(name, why): (String, String)| Confound {
-                    kind: "assumed_field".to_owned(),
-                    text: format!("a probe fails that the ladder has not, and {name} is assumed ({why})"),
-                };
-                Outcome::Draft { confounds: assumed.into_iter().map(confound).collect() }
+                let so = "a probe fails that the ladder has not".to_owned();
+                let assumed = assumed.into_iter().map(|(name, why)| (name, why, so.clone()));
+                Outcome::Draft { confounds: assumption::confounds(assumed) }
             };
         }
         Outcome::Draft { .. } => {
@@ -207,10 +205,40 @@ fn with(before: Option<Verdict>, kernel: Option<Verdict>) -> Option<Verdict> {
     }
 }
 
+/// Causes of which one holds; what several of them begin with (up to a colon) is said once.
+fn alternatives(causes: &[String]) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = vec![];
+    for cause in causes {
+        let (what, why) = cause.split_once(": ").unwrap_or((cause, ""));
+        match groups.iter_mut().find(|(known, whys)| *known == what && !why.is_empty() && !whys.is_empty()) {
+            Some((_, whys)) => whys.push(why),
+            None => groups.push((what, if why.is_empty() { vec![] } else { vec![why] })),
+        }
+    }
+    let one = |(what, whys): &(&str, Vec<&str>)| match whys.is_empty() {
+        true => (*what).to_owned(),
+        false => format!("{what}: {}", whys.join(", or ")),
+    };
+    groups.iter().map(one).collect::<Vec<_>>().join("; or ")
+}
+
 fn few(names: &[&str]) -> String {
     match names {
         [] => "none".to_owned(),
         names if names.len() <= 6 => names.join(", "),
         names => format!("{}, and {} more", names[..6].join(", "), names.len() - 6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alternatives;
+
+    #[test]
+    fn what_causes_share_is_said_once() {
+        let causes = ["columns from 64 on: n down to 16", "columns from 64 on: n down to 32", "the tile at 64"];
+        let told = alternatives(&causes.map(str::to_owned));
+        assert_eq!(told, "columns from 64 on: n down to 16, or n down to 32; or the tile at 64");
+        assert_eq!(alternatives(&["a: b".to_owned()]), "a: b");
     }
 }

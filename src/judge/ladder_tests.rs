@@ -355,3 +355,71 @@ fn a_refuted_ratio_explains_the_reading_of_rows_that_are_none() {
     let hang = judge(&contract, clean(), Some(Claim::Hang));
     assert!(!hang.notes.iter().any(|n| n.contains("rows 5 to 15")));
 }
+
+/// Layouts that are assumed and that integers and one-hot operands bear out are not named beside the accumulator.
+#[test]
+fn a_draft_names_what_no_passing_rung_bears_out() {
+    let assumed = || {
+        let mut contract = contract();
+        contract.accumulator.origin = Origin::Assumed { why: "the wider".into() };
+        // a, b and the output; what is added may be small where integers are.
+        for operand in &mut contract.operands[..3] {
+            operand.major.origin = Origin::Assumed { why: "as usual".into() };
+            operand.leading_dimension.origin = Origin::Assumed { why: "dense".into() };
+        }
+        contract
+    };
+    let fields = |failing: &[&str]| {
+        let Outcome::Draft { confounds } = judge(&assumed(), with(failing), None).outcome else {
+            panic!("{failing:?}")
+        };
+        confounds.into_iter().flat_map(|confound| confound.fields).collect::<Vec<_>>()
+    };
+    assert_eq!(fields(&["gaussian"]), ["accumulator"]);
+    // Where they fail too, nothing is borne out.
+    let all = fields(&["integers", "one_hot.a", "one_hot.b", "gaussian"]);
+    assert!(["accumulator", "a.major", "out.leading_dimension"].iter().all(|f| all.iter().any(|x| x == f)), "{all:?}");
+}
+
+/// Each reason for a draft is said, and has a step of its own.
+#[test]
+fn every_draft_says_why_and_what_to_do() {
+    let drawn = |findings: &Findings, events: &[Event], context: &Context| {
+        let answer = ladder(&contract(), findings, events, None, context).unwrap();
+        let Outcome::Draft { confounds } = &answer.outcome else { panic!("{answer:?}") };
+        (confounds[0].kind.clone(), confounds[0].text.clone(), answer.next.step.clone())
+    };
+    let none = Findings::default();
+    let fallback = Context { backend: Backend::CpuFallback, ..context(0) };
+    let types = Context { type_descriptors: vec!["tma_a".into()], ..context(1) };
+    let skipped: Vec<_> =
+        clean().into_iter().map(|r| RungResult { status: RungStatus::Skip, metrics: None, ..r }).collect();
+    let mut cut = events(clean());
+    cut.pop();
+    let killed = Context { exit: None, ..Context::default() };
+    for ((kind, text, step), expected) in [
+        (drawn(&none, &events(clean()), &fallback), ["emulated", "stood in because no GPU was found", "on a GPU"]),
+        (drawn(&none, &events(with(&["ones"])), &types), ["type_descriptor", "tma_a", "--descriptor production"]),
+        (drawn(&none, &hang(), &context(4)), ["unknown_hang", "a scheduler, a peer or a grid barrier", "cuda-gdb"]),
+        (drawn(&none, &events(skipped), &context(0)), ["degenerate", "no rung compared an element", "--rung"]),
+        (drawn(&none, &cut, &killed), ["host_crash", "a signal ended the executable", "--rung"]),
+        (drawn(&s09(), &events(clean()), &context(0)), ["predicted", "did not show", "--launches 50"]),
+    ] {
+        let [of, why, next] = expected;
+        assert!(kind == of && text.contains(why) && step.contains(next), "{expected:?}: {kind}: {text}: {step}");
+    }
+}
+
+#[test]
+fn unpromoted_fp8_sums_are_named_as_the_hardwares_arithmetic() {
+    let mut fp8 = contract();
+    fp8.accumulator = Fact::given(crate::model::Accumulator::Fp8Hopper, "test");
+    let note = |contract: &Contract| {
+        let answer = judge(contract, clean(), None);
+        assert_eq!(answer.outcome, Outcome::NotReproduced);
+        answer.notes.iter().any(|note| note.starts_with("known hardware numerics") && note.contains("13 fraction bits"))
+    };
+    assert!(note(&fp8) && !note(&contract()));
+    fp8.tile.promotion = Some(Fact::given(64, "test"));
+    assert!(!note(&fp8));
+}

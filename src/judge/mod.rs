@@ -24,6 +24,7 @@ pub use assumption::rests_on;
 pub use context::{Backend, Context, NoAnswer};
 pub use diagnosed::diagnosed;
 pub use ladder::ladder;
+pub use next_step::look_for_the_stage;
 pub use tools::{Waiting, sanitized, waiting};
 
 #[cfg(test)]

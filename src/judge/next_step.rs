@@ -6,13 +6,48 @@ fn step(step: impl Into<String>, shows: impl Into<String>, gate: impl Into<Strin
     NextStep { step: step.into(), shows: shows.into(), gate: gate.into() }
 }
 
-fn after_draft(confound: Option<&Confound>) -> NextStep {
-    let Some(confound) = confound else {
+/// How an assumed field is said to `krepro new`; none for what only `repro.toml` holds.
+fn option_of(field: &str) -> Option<String> {
+    let key = match field {
+        _ if field.starts_with("prologue ") => return None,
+        _ if field.starts_with("epilogue[") => "epilogue=STEPS".to_owned(),
+        "groups.first" | "groups.rows" => "group_rows=ROWS".to_owned(),
+        "groups.index" => "group_index=KIND".to_owned(),
+        _ => match field.strip_prefix("launch.") {
+            Some(key) => return Some(format!("--launch {key}=VALUE")),
+            None => match field.strip_suffix(".role") {
+                Some(role) => format!("{role}=PARAMETER"),
+                None => format!("{field}=VALUE"),
+            },
+        },
+    };
+    Some(format!("--contract {key}"))
+}
+
+/// The options for all assumed fields, each once.
+fn options_of(confounds: &[Confound]) -> String {
+    let mut options: Vec<String> = vec![];
+    for option in confounds.iter().flat_map(|confound| &confound.fields).filter_map(|field| option_of(field)) {
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    options.join(" ")
+}
+
+fn after_draft(confounds: &[Confound]) -> NextStep {
+    let Some(confound) = confounds.first() else {
         return step("run again with all rungs", "a rung that decides", "a rung that passes or fails");
     };
     match confound.kind.as_str() {
         "assumed_field" => step(
-            "look up the field in the kernel's source and set it in repro.toml with from = \"given\"",
+            match options_of(confounds).as_str() {
+                "" => "look up what is assumed in the source, and set it in repro.toml with from = \"given\"; then krepro render DIR".to_owned(),
+                options => format!(
+                    "look up what is assumed in the kernel's source, and say it: krepro new … {options}; or in repro.toml, with from = \"given\", \
+                     and krepro render DIR"
+                ),
+            },
             "the same rungs with nothing assumed",
             "still failing: REPRODUCED; passing: the assumption was the fault",
         ),
@@ -52,6 +87,16 @@ fn after_draft(confound: Option<&Confound>) -> NextStep {
             "a report of the sanitizer, or the same failure without one",
         ),
     }
+}
+
+/// The step after a failing run that looked for no stage.
+pub fn look_for_the_stage(hints: &[Stage]) -> NextStep {
+    let guess = hints.first().map_or(String::new(), |stage| format!("; the first to suspect is the {stage}"));
+    step(
+        format!("run again with --diagnose always{guess}"),
+        "further probes of the same executable, and the stage that they leave",
+        "a VERDICT: the stage that it names; none: the class or the maps that the report lists as left",
+    )
 }
 
 /// The step that follows from an outcome.
@@ -101,6 +146,41 @@ pub(super) fn next_step(outcome: &Outcome, rungs: &[RungResult], hints: &[Stage]
             "the launch ends and ones gives exactly k",
             "no hang within the deadline, and every exact rung passes",
         ),
-        Outcome::Draft { confounds } => after_draft(confounds.first()),
+        Outcome::Draft { confounds } => after_draft(confounds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{next_step, option_of};
+    use crate::model::{Confound, Outcome};
+
+    #[test]
+    fn every_assumed_field_is_said_by_an_option_of_new() {
+        let said = ["k", "a.major", "b.role", "epilogue[1]", "groups.rows", "split_k.count", "launch.shared_memory"];
+        assert_eq!(
+            said.map(|field| option_of(field).unwrap()),
+            [
+                "--contract k=VALUE",
+                "--contract a.major=VALUE",
+                "--contract b=PARAMETER",
+                "--contract epilogue=STEPS",
+                "--contract group_rows=ROWS",
+                "--contract split_k.count=VALUE",
+                "--launch shared_memory=VALUE",
+            ]
+        );
+        assert_eq!(option_of("prologue remap.source.element"), None);
+    }
+
+    #[test]
+    fn a_draft_lists_the_options_once() {
+        let assumed = |fields: &[&str]| Confound {
+            fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+            ..Confound::new("assumed_field", "x")
+        };
+        let confounds = vec![assumed(&["epilogue[0]", "epilogue[1]", "k"]), assumed(&["k"])];
+        let step = next_step(&Outcome::Draft { confounds }, &[], &[], false).step;
+        assert!(step.contains("krepro new … --contract epilogue=STEPS --contract k=VALUE; or in repro.toml"), "{step}");
     }
 }

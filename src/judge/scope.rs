@@ -56,6 +56,9 @@ pub(super) fn contract_line(contract: &Contract) -> String {
     line
 }
 
+/// Said of classes of faults as long as no diagnosis has listed them.
+pub(super) const UNLISTED: &str = "classes of faults that change nothing at this shape (--diagnose always lists them)";
+
 /// Device, marks and blind spots.
 pub(super) fn scope(contract: &Contract, events: &[Event], rungs: &[RungResult], context: &Context) -> Scope {
     let mut marks = Vec::new();
@@ -73,7 +76,7 @@ pub(super) fn scope(contract: &Contract, events: &[Event], rungs: &[RungResult],
 }
 
 fn unobservable(contract: &Contract, rungs: &[RungResult], context: &Context) -> Vec<String> {
-    let mut list = Vec::new();
+    let mut list = vec![UNLISTED.to_owned()];
     let ran = |family: &str| rungs.iter().any(|r| r.family() == family && r.status != RungStatus::Skip);
     let out = contract.operand(Role::Out);
     if let Some(out) = out

@@ -55,10 +55,9 @@ pub(super) fn before(events: &[Event], context: &Context) -> Before {
         if assumed.is_empty() {
             found.at_fault.push(name.to_owned());
         }
-        found.confounds.extend(assumed.into_iter().map(|(_, field, why)| Confound {
-            kind: "assumed_field".to_owned(),
-            text: format!("{field} is assumed ({why}), and what prologue `{name}` should leave rests on it"),
-        }));
+        let so = format!("what prologue `{name}` should leave rests on that");
+        let assumed = assumed.into_iter().map(|(_, field, why)| (field.clone(), why.clone(), so.clone()));
+        found.confounds.extend(assumption::confounds(assumed));
     }
     found.sequence = sequence;
     found
@@ -232,11 +231,9 @@ impl Before {
         if assumed.is_empty() {
             return Outcome::Reproduced { verdict: None };
         }
-        let confound = |(field, why)| Confound {
-            kind: "assumed_field".to_owned(),
-            text: format!("{field} is assumed ({why}), and the expectation of the whole sequence rests on it"),
-        };
-        Outcome::Draft { confounds: assumed.into_iter().map(confound).collect() }
+        let so = "the expectation of the whole sequence rests on that".to_owned();
+        let assumed = assumed.into_iter().map(|(field, why)| (field, why, so.clone()));
+        Outcome::Draft { confounds: assumption::confounds(assumed) }
     }
 
     /// Rungs that the whole fails and the kernel alone passes.

@@ -120,6 +120,11 @@ pub(super) fn structure(evidence: &Evidence<'_>) -> Option<Structure> {
 }
 
 fn listed(what: &str, indices: &[usize]) -> String {
+    if let [first, .., last] = indices
+        && last - first + 1 == indices.len()
+    {
+        return format!("structured: only {what} {first} to {last}");
+    }
     let shown: Vec<String> = indices.iter().take(8).map(ToString::to_string).collect();
     let more = if indices.len() > 8 { format!(" and {} more", indices.len() - 8) } else { String::new() };
     format!("structured: only {what} {}{more}", shown.join(", "))
@@ -198,4 +203,33 @@ fn slabs(evidence: &Evidence<'_>) -> Vec<Slab> {
         }
     }
     joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pattern;
+
+    /// The pattern of 32 × 64 elements in tiles of 16 × 32, of which those are wrong.
+    fn of(wrong: impl Fn(usize, usize) -> bool) -> String {
+        let list: Vec<bool> = (0..32 * 64).map(|at| wrong(at / 64, at % 64)).collect();
+        pattern(&list, (32, 64), (16, 32))
+    }
+
+    #[test]
+    fn rows_columns_tiles_and_everywhere_are_told_apart() {
+        for (told, expected) in [
+            (of(|r, _| r == 3), "structured: only rows 3"),
+            (of(|r, _| r >= 24), "structured: only rows 24 to 31"),
+            (of(|r, _| r % 8 == 1), "structured: only rows 1, 9, 17, 25"),
+            (of(|_, q| q >= 56), "structured: only columns 56 to 63"),
+            (of(|_, q| q % 4 == 0), "structured: only columns 0, 4, 8, 12, 16, 20, 24, 28 and 8 more"),
+            (of(|r, q| (r < 16) != (q < 32)), "structured: only tiles (0, 1), (1, 0) of 16 × 32 elements"),
+            (of(|_, _| true), "uniform: 100 % of every tile"),
+            (of(|r, q| (r + q) % 2 == 0), "uniform: 50 % of every tile"),
+            (of(|r, q| r < 16 || (r + q) % 4 == 0), "in every tile, 25 to 100 % of it"),
+            (of(|_, _| false), "none within the output"),
+        ] {
+            assert_eq!(told, expected);
+        }
+    }
 }

@@ -31,7 +31,7 @@ pub fn sanitized(mut answer: Answer, reports: &[SanitizerReport]) -> Answer {
     if clean && hard {
         answer.outcome = Outcome::Reproduced { verdict: None };
     } else if clean && !soft.is_empty() {
-        let confounds = soft.into_iter().map(|text| Confound { kind: "sanitizer".to_owned(), text }).collect();
+        let confounds = soft.into_iter().map(|text| Confound::new("sanitizer", text)).collect();
         answer.outcome = Outcome::Draft { confounds };
     }
     if !lines.is_empty() {

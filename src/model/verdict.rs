@@ -57,6 +57,16 @@ pub struct Confound {
     pub kind: String,
     /// The sentence, with the field, the figure or the reason.
     pub text: String,
+    /// Of `assumed_field`: the fields, as [`super::Contract::assumed`] names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+}
+
+impl Confound {
+    /// One that rests on no field.
+    pub fn new(kind: &str, text: impl Into<String>) -> Self {
+        Confound { kind: kind.to_owned(), text: text.into(), fields: vec![] }
+    }
 }
 
 /// A stage, or a class, that is established.
