@@ -283,7 +283,7 @@ fn call<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mut N) -
 }
 
 /// Whether this is the name of an arithmetic type that is followed.
-pub(super) fn is_conversion(name: &str) -> bool {
+pub fn is_conversion(name: &str) -> bool {
     matches!(name, "bool" | "float" | "double") || IntegerType::of(name).is_some()
 }
 

@@ -4,10 +4,12 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::declarator::Form;
 use super::effect::{Change, How};
 use super::interpreter::{Interpreter, short};
 use super::leaves::{compact, is_part};
 use super::scope::State;
+use super::spread::Cause;
 use crate::read::cxx::document::children;
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
 use crate::read::cxx::value::Value;
@@ -38,6 +40,10 @@ impl Interpreter<'_> {
     pub fn changed(&mut self, change: &Change<'_>, why: Option<&Problems>) {
         let name = self.place(change.target);
         let root = root(&name).to_owned();
+        let aliased = match change.how {
+            How::Decayed if self.scopes.get(&name).is_none_or(|variable| variable.form != Form::Array) => return,
+            how => matches!(how, How::Aliased | How::Decayed),
+        };
         let (from, changed) = match change.how {
             How::Assigned(right) => (right, false),
             _ => (change.by, true),
@@ -48,7 +54,7 @@ impl Interpreter<'_> {
         if constant || handed && self.constants.contains(&root) {
             return;
         }
-        if change.how == How::Aliased {
+        if aliased {
             self.loose.push(name.clone());
         }
         let unknown = |name: &str| {
@@ -66,11 +72,17 @@ impl Interpreter<'_> {
                 }
                 if let Some(variable) = self.scopes.get_mut(&name) {
                     variable.text = None;
-                    variable.loose |= change.how == How::Aliased;
+                    variable.loose |= aliased;
                 }
             }
             _ if self.is_local_array(&root) && name != root => {
                 self.set(&root, State::Poisoned(why.cloned().unwrap_or(unknown(&root))));
+                if let Some(variable) = self.scopes.get_mut(&root) {
+                    variable.text = None;
+                }
+                if aliased {
+                    self.loose.push(root.clone());
+                }
             }
             known => {
                 // What was given is the value on entry: it answers nothing here.
@@ -82,12 +94,18 @@ impl Interpreter<'_> {
         }
         self.lose_parts(&name, change.by, &at);
         self.leaves.may_change(known_part(&name), &at, change.how == How::Called);
+        self.spread(&name, Cause { aliased, ..Cause::of(change) });
     }
 
     /// Takes back what is known of the members and elements of an object.
     pub fn lose_parts(&mut self, object: &str, by: Node<'_>, at: &Spot) {
-        let local = self.scopes.get(root(object)).is_some_and(|variable| !variable.outside);
-        for part in self.scopes.parts(object) {
+        self.lose_parts_of(self.scopes.home(object), object, by, at);
+    }
+
+    /// The same, where the object is one of this scope.
+    pub fn lose_parts_of(&mut self, scope: usize, object: &str, by: Node<'_>, at: &Spot) {
+        let local = self.scopes.at(scope, root(object)).is_some_and(|variable| !variable.outside);
+        for part in self.scopes.parts(scope, object) {
             let expr = self.document.squeezed(by);
             let leaf = if local { self.leaves.take(&part, "", Some(expr.clone()), at) } else { None };
             let problems = if local {
@@ -96,20 +114,21 @@ impl Interpreter<'_> {
             } else {
                 self.lost(&part, at, None)
             };
-            self.scopes.declare_outside(&part, "", leaf.map_or(State::Poisoned(problems), State::Bound));
+            self.scopes.declare_part(scope, &part, "", leaf.map_or(State::Poisoned(problems), State::Bound));
         }
     }
 
-    fn lost(&self, name: &str, at: &Spot, why: Option<&Problems>) -> Problems {
+    /// Why what comes from outside is no longer known.
+    pub fn lost(&self, name: &str, at: &Spot, why: Option<&Problems>) -> Problems {
         let what = format!("`{name}`, which is given on entry and may change here,");
         why.cloned().unwrap_or_else(|| vec![Problem::Unsupported { what, at: at.clone() }])
     }
 
-    /// Whether a local holds several values.
+    /// Whether a local holds several values, or text.
     pub fn is_local_array(&self, name: &str) -> bool {
         self.scopes.get(name).is_some_and(|variable| {
             !variable.outside
-                && matches!(&variable.state, State::Bound(value) if matches!(value.value, Value::Tuple(_)))
+                && matches!(&variable.state, State::Bound(value) if matches!(value.value, Value::Tuple(_) | Value::Text(_)))
         })
     }
 

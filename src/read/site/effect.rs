@@ -5,81 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
 
+use super::declarator::{Form, declarator, is_view};
 use super::poison::{EMIT_NAMES, emits, is_emission};
+use super::pure::{PURE_METHODS, TRANSPARENT, casts, changing, classes, is_conversion, is_pure, refers};
+use super::refer;
 use super::text::is_format;
 use crate::read::cxx::callee::Callee;
-use crate::read::cxx::document::{Document, any, children};
+use crate::read::cxx::document::{Document, any, children, fields};
 use crate::read::cxx::functions::Function;
-use crate::read::cxx::integer::IntegerType;
-
-/// Functions that change none of their arguments.
-const PURE: &[&str] = &[
-    "abs",
-    "align",
-    "align_up",
-    "assert",
-    "cdiv",
-    "ceil",
-    "ceil_div",
-    "clamp",
-    "dim3",
-    "div_ceil",
-    "div_up",
-    "exp",
-    "exp2",
-    "fabs",
-    "floor",
-    "fprintf",
-    "gcd",
-    "lcm",
-    "log",
-    "log2",
-    "make_pair",
-    "make_tuple",
-    "max",
-    "min",
-    "next_power_of_2",
-    "pow",
-    "printf",
-    "puts",
-    "round",
-    "round_up",
-    "sizeof",
-    "sqrt",
-    "static_assert",
-    "string",
-    "strlen",
-    "to_string",
-];
-
-/// Methods that change neither their object nor their arguments.
-const PURE_METHODS: &[&str] = &[
-    "at",
-    "back",
-    "c_str",
-    "compare",
-    "contains",
-    "count",
-    "dim",
-    "empty",
-    "extent",
-    "find",
-    "front",
-    "get",
-    "length",
-    "rank",
-    "shape",
-    "size",
-    "str",
-    "stride",
-    "strides",
-    "substr",
-    "to_string",
-    "value",
-];
-
-/// Functions whose argument is what they are given.
-const TRANSPARENT: &[&str] = &["addressof", "forward", "move", "ref"];
 
 /// How something is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +27,8 @@ pub enum How<'t> {
     Called,
     /// Reachable by another name from here on: a lambda, a reference, a pointer.
     Aliased,
+    /// The same if it is an array: a pointer is made from its name.
+    Decayed,
 }
 
 /// One thing that may be changed.
@@ -112,10 +47,12 @@ pub struct Change<'t> {
 pub struct Surroundings {
     /// For each function of the text, by its unqualified name: which parameters it may change.
     functions: BTreeMap<String, Vec<Vec<bool>>>,
+    /// Those that give a reference, a pointer or a view.
+    referring: BTreeSet<String>,
     /// What emits somewhere in the function, as it is written.
     emitters: BTreeSet<String>,
-    /// Classes of the text that hold neither references nor pointers.
-    plain: OnceCell<BTreeSet<String>>,
+    /// Classes of the text, each with whether it holds references or pointers.
+    classes: OnceCell<BTreeMap<String, bool>>,
 }
 
 impl Surroundings {
@@ -124,6 +61,9 @@ impl Surroundings {
         let mut out = Surroundings::default();
         for function in all {
             let last = function.name.rsplit("::").next().unwrap_or_default().to_owned();
+            if refers(document, function) {
+                out.referring.insert(last.clone());
+            }
             out.functions.entry(last).or_default().push(changing(document, function));
         }
         any(body, |node| {
@@ -135,17 +75,38 @@ impl Surroundings {
 
     /// Whether an object of this type keeps no reference to what it is made from.
     pub fn is_plain(&self, document: &Document, declared: &str) -> bool {
+        let holds = |text: &str| text.contains(['&', '*']) || text.contains("reference_wrapper");
         is_conversion(declared)
             || matches!(declared, "" | "dim3")
-            || declared.starts_with("std::")
+            || declared.starts_with("std::") && !holds(declared) && !is_view(declared)
             || declared.ends_with("_t")
-            || self.plain.get_or_init(|| plain(document)).contains(declared)
+            || self.classes(document).get(declared) == Some(&false)
+    }
+
+    /// Whether this is a class of the text that holds references or pointers.
+    pub fn keeps(&self, document: &Document, name: &str) -> bool {
+        self.classes(document).get(name) == Some(&true)
+    }
+
+    fn classes(&self, document: &Document) -> &BTreeMap<String, bool> {
+        self.classes.get_or_init(|| classes(document))
+    }
+
+    /// Whether the text holds a function of this name.
+    pub fn knows(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// Whether the text holds a function of this name that gives a reference, a pointer or a view.
+    pub fn may_refer(&self, name: &str) -> bool {
+        self.referring.contains(name)
     }
 
     /// Everything that may be changed within `node`, in order; what may emit out of sight goes to `hidden`.
     pub fn changes<'t>(&self, document: &Document, node: Node<'t>, hidden: &mut Vec<Node<'t>>) -> Vec<Change<'t>> {
         let mut out = vec![];
         let mut open = vec![(node, None)];
+        let mut loops = vec![];
         while let Some((node, lambda)) = open.pop() {
             let within: Option<Node<'t>> = lambda;
             let from = out.len();
@@ -153,8 +114,12 @@ impl Surroundings {
                 "assignment_expression" => {
                     let right = node.child_by_field_name("right").unwrap_or(node);
                     let plain = node.child_by_field_name("operator").is_some_and(|o| document.text(o) == "=");
+                    if names_array(document, node) {
+                        targets(Some(right), node, How::Aliased, &mut out);
+                    }
                     let how = if plain { How::Assigned(right) } else { How::Stepped };
                     targets(node.child_by_field_name("left"), node, how, &mut out);
+                    out.extend(decayed(self, document, node, right));
                 }
                 "update_expression" => targets(node.child_by_field_name("argument"), node, How::Stepped, &mut out),
                 "pointer_expression" if document.text(node).starts_with('&') => {
@@ -162,9 +127,12 @@ impl Surroundings {
                     targets(node.child_by_field_name("argument"), node, how, &mut out);
                 }
                 "call_expression" => self.call(document, node, hidden, &mut out),
+                "compound_literal_expression" => self.kept(document, node, &mut out),
                 "binary_expression" if extracts(document, node) => {
                     targets(node.child_by_field_name("right"), node, How::Stepped, &mut out);
                 }
+                "declaration" => self.declared(document, node, &mut out),
+                "for_range_loop" => loops.push(node),
                 "lambda_expression" if within.is_none() => {
                     let captures = node.child_by_field_name("captures").map(|c| document.text(c).into_owned());
                     if emits(document, node) {
@@ -175,13 +143,15 @@ impl Surroundings {
                     }
                     if let Some(body) = node.child_by_field_name("body") {
                         open.push((body, Some(node)));
+                        given(document, node, body, &mut out);
                     }
+                    open.extend(node.child_by_field_name("captures").map(|captures| (captures, None)));
                     continue;
                 }
                 _ => {}
             }
             if let Some(lambda) = within {
-                for change in &mut out[from..] {
+                for change in out[from..].iter_mut().filter(|change| change.how != How::Decayed) {
                     (change.by, change.how) = (lambda, How::Aliased);
                 }
             }
@@ -189,12 +159,67 @@ impl Surroundings {
             inner.reverse();
             open.extend(inner.into_iter().map(|child| (child, within)));
         }
+        // The elements of an outer loop may be what an inner one goes over.
+        for node in loops.into_iter().rev() {
+            self.repeated(document, node, &mut out);
+        }
         out
+    }
+
+    /// What the references and pointers of a declaration may change from here on; addresses are found by themselves.
+    fn declared<'t>(&self, document: &Document, node: Node<'t>, out: &mut Vec<Change<'t>>) {
+        let of = node.child_by_field_name("type").map(|of| document.squeezed(of)).unwrap_or_default();
+        for one in fields(node, "declarator") {
+            let one = declarator(document, node, one);
+            let mut found = vec![];
+            let from = one.value.into_iter().chain(one.arguments.iter().copied());
+            let how = match one.form {
+                _ if one.guarded => continue,
+                Form::Reference => How::Aliased,
+                Form::Value if is_view(&of) && !of.contains("string_view") => How::Aliased,
+                Form::Value if of != "auto" => continue,
+                _ => How::Decayed,
+            };
+            for node in from {
+                match one.form {
+                    Form::Reference => refer::referents(self, document, node, &mut found),
+                    _ => refer::pointees(self, document, node, &mut found),
+                }
+            }
+            out.extend(found.into_iter().map(|target| Change { target, by: node, how }));
+        }
+    }
+
+    /// What a range `for` changes through the name of its elements, given all that is changed within.
+    fn repeated<'t>(&self, document: &Document, node: Node<'t>, out: &mut Vec<Change<'t>>) {
+        let (Some(over), Some(how)) = (node.child_by_field_name("right"), changes_elements(document, node, out)) else {
+            return;
+        };
+        let mut found = vec![];
+        refer::referents(self, document, over, &mut found);
+        out.extend(found.into_iter().map(|target| Change { target, by: node, how }));
+    }
+
+    /// What `TYPE{…}` may keep references to.
+    fn kept<'t>(&self, document: &Document, node: Node<'t>, out: &mut Vec<Change<'t>>) {
+        let of = node.child_by_field_name("type").map(|of| document.squeezed(of)).unwrap_or_default();
+        let refers = is_view(&of) || of.starts_with("std::") && !self.is_plain(document, &of);
+        if !self.keeps(document, &of) && !refers || of.contains("string_view") {
+            return;
+        }
+        for argument in node.child_by_field_name("value").map(children).unwrap_or_default() {
+            if matches!(argument.kind(), "identifier" | "field_expression" | "subscript_expression") {
+                out.push(Change { target: argument, by: node, how: How::Aliased });
+            }
+        }
     }
 
     fn call<'t>(&self, document: &Document, node: Node<'t>, hidden: &mut Vec<Node<'t>>, out: &mut Vec<Change<'t>>) {
         let Some(callee) = Callee::of(document, node) else { return };
         let last = callee.last();
+        if matches!(last, "ref" | "addressof") && callee.receiver.is_none() && !is_argument(node) {
+            callee.arguments.iter().for_each(|argument| targets(Some(*argument), node, How::Aliased, out));
+        }
         if TRANSPARENT.contains(&last) && callee.receiver.is_none() || is_emission(&callee) || is_format(&callee) {
             return;
         }
@@ -203,7 +228,7 @@ impl Surroundings {
         let known = EMIT_NAMES.contains(&last) || matches!(last, "inc_indent" | "dec_indent" | "reserve");
         let pure = match callee.receiver {
             Some(_) => PURE_METHODS.contains(&last) && (last != "str" || callee.arguments.is_empty()),
-            None => PURE.contains(&last) || is_conversion(last) || casts(document, &callee),
+            None => is_pure(last) || casts(document, &callee),
         };
         if own && !known && !pure || callee.arguments.iter().any(|argument| is_emitter(*argument)) {
             hidden.push(node);
@@ -214,8 +239,15 @@ impl Surroundings {
         if let Some(receiver) = callee.receiver {
             targets(Some(receiver), node, How::Called, out);
         }
+        let assigned = node.parent().is_some_and(|parent| parent.kind() == "assignment_expression");
+        let bound = matches!(last, "tie" | "forward_as_tuple") && !assigned;
+        let keeps = callee.receiver.is_none() && (self.keeps(document, last) || bound);
         for (index, argument) in callee.arguments.iter().enumerate() {
             if argument.kind() == "pointer_expression" {
+                continue;
+            }
+            if keeps {
+                targets(Some(behind(document, *argument)), node, How::Aliased, out);
                 continue;
             }
             if callee.receiver.is_some() || self.may_change(last, callee.arguments.len(), index) {
@@ -230,42 +262,6 @@ impl Surroundings {
         let mut fitting = all.iter().filter(|parameters| parameters.len() >= count).peekable();
         fitting.peek().is_none() || fitting.any(|parameters| parameters[index])
     }
-}
-
-/// The classes of a text that hold neither references nor pointers.
-fn plain(document: &Document) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    any(document.root(), |node| {
-        if matches!(node.kind(), "struct_specifier" | "class_specifier")
-            && let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body"))
-            && !document.squeezed(body).contains(['&', '*'])
-        {
-            out.insert(document.squeezed(name));
-        }
-        false
-    });
-    out
-}
-
-/// Whether a call is a cast, but not to a reference.
-fn casts(document: &Document, callee: &Callee<'_>) -> bool {
-    let refers = callee.template_arguments.iter().any(|of| document.text(*of).contains('&'));
-    callee.last().ends_with("_cast") && !refers
-}
-
-/// Whether this is the name of an arithmetic type.
-fn is_conversion(name: &str) -> bool {
-    IntegerType::of(name).is_some() || matches!(name, "bool" | "float" | "double")
-}
-
-/// For each parameter, whether it is a reference or a pointer to something that is not `const`.
-fn changing(document: &Document, function: &Function<'_>) -> Vec<bool> {
-    let one = |node: Node<'_>| {
-        let text = document.squeezed(node);
-        let constant = text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "const");
-        text.contains(['&', '*']) && !constant
-    };
-    children(function.parameters).into_iter().map(one).collect()
 }
 
 /// The emitter that a node emits through, as it is written.
@@ -342,6 +338,71 @@ fn is_argument(node: Node<'_>) -> bool {
     list.and_then(|list| list.parent()).is_some_and(|call| call.kind() == "call_expression")
 }
 
+/// Whether this is `int (&r)[2] = t`, which the grammar takes for an assignment to an element of what a call gives.
+pub fn names_array(document: &Document, assignment: Node<'_>) -> bool {
+    let left = assignment.child_by_field_name("left").filter(|left| left.kind() == "subscript_expression");
+    let call = left.and_then(|left| left.child_by_field_name("argument"));
+    let callee = call.and_then(|call| call.child_by_field_name("function"));
+    callee.is_some_and(|callee| {
+        let of = document.text(callee);
+        is_conversion(&of) || of == "auto"
+    })
+}
+
+/// What a lambda gives by reference.
+fn given<'t>(document: &Document, lambda: Node<'t>, body: Node<'t>, out: &mut Vec<Change<'t>>) {
+    let head = String::from_utf8_lossy(&document.stripped[lambda.start_byte()..body.start_byte()]).into_owned();
+    if !head.split_once("->").is_some_and(|(_, of)| of.contains(['&', '*']) || of.contains("decltype")) {
+        return;
+    }
+    let mut open = vec![body];
+    while let Some(node) = open.pop() {
+        if node.kind() == "return_statement" {
+            targets(children(node).first().copied(), lambda, How::Aliased, out);
+        }
+        open.extend(children(node));
+    }
+}
+
+/// Arrays that an assignment may take the address of.
+pub fn decayed<'t>(
+    surroundings: &Surroundings,
+    document: &Document,
+    by: Node<'t>,
+    value: Node<'t>,
+) -> impl Iterator<Item = Change<'t>> {
+    let mut found = vec![];
+    refer::pointees(surroundings, document, value, &mut found);
+    let names = found.into_iter().filter(|target| target.kind() == "identifier");
+    names.map(move |target| Change { target, by, how: How::Decayed })
+}
+
+/// How the body of a range `for` changes what the loop goes over through the name of its elements, if it does; `changes`
+/// are those of the body and maybe of more.
+pub fn changes_elements<'t>(document: &Document, node: Node<'_>, changes: &[Change<'_>]) -> Option<How<'t>> {
+    let (one, body) = (node.child_by_field_name("declarator")?, node.child_by_field_name("body")?.byte_range());
+    let one = declarator(document, node, one);
+    let names: Vec<String> = one.names.iter().map(|name| document.squeezed(*name)).collect();
+    let through = |change: &&Change<'_>| {
+        if !body.contains(&change.target.start_byte()) {
+            return false;
+        }
+        let text = document.squeezed(change.target);
+        let rest = names.iter().find_map(|name| text.strip_prefix(name.as_str()));
+        rest.is_some_and(|rest| match (one.form, one.guarded) {
+            (Form::Reference, false) => !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
+            _ => rest.starts_with("->"),
+        })
+    };
+    let word = |change: &Change<'_>| match change.how {
+        How::Aliased | How::Decayed => How::Aliased,
+        How::Called | How::Addressed => How::Called,
+        How::Assigned(_) | How::Stepped => How::Stepped,
+    };
+    let all: Vec<How<'t>> = changes.iter().filter(through).map(word).collect();
+    [How::Aliased, How::Stepped, How::Called].into_iter().find(|how| all.contains(how))
+}
+
 /// The places that a target names: itself, or every name within, where it is no plain place.
 pub fn targets<'t>(target: Option<Node<'t>>, by: Node<'t>, how: How<'t>, out: &mut Vec<Change<'t>>) {
     let Some(target) = target else { return };
@@ -390,8 +451,10 @@ mod tests {
             How::Addressed => "addressed",
             How::Called => "called",
             How::Aliased => "aliased",
+            How::Decayed => unreachable!("left out"),
         };
-        (found.iter().map(|c| format!("{}:{}", document.squeezed(c.target), word(c.how))).collect(), hidden.len())
+        let found = found.iter().filter(|c| c.how != How::Decayed);
+        (found.map(|c| format!("{}:{}", document.squeezed(c.target), word(c.how))).collect(), hidden.len())
     }
 
     #[test]
@@ -403,6 +466,12 @@ mod tests {
             ("unheard(n, 3, c.m, g(k));", vec!["n:called", "c.m:called", "k:called"]),
             ("fill(&n); p = &m; take(std::move(t));", vec!["n:addressed", "p:assigned", "m:aliased", "t:called"]),
             ("auto f = [&](int x) { n += x; }; auto g = [=] { m += 1; };", vec!["n:aliased"]),
+            ("if (x) { int &r = n; auto const &s = m; }", vec!["n:aliased"]),
+            (
+                "for (auto &x : v) for (auto &y : x) y = 2; for (auto x : w) x = 3;",
+                vec!["y:assigned", "x:stepped", "x:assigned", "v:stepped"],
+            ),
+            ("for (auto *x : v) x->n = 3;", vec!["x->n:assigned", "v:stepped"]),
             ("in >> n; x = y >> m;", vec!["n:stepped", "x:assigned"]),
             (
                 "c.fix(); *p = 3; std::tie(a, b) = g();",

@@ -1,10 +1,17 @@
 //! Statements that choose and repeat.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
+use super::change::root;
+use super::declarator::{self, Form};
+use super::effect::{self, How};
 use super::interpreter::Interpreter;
 use super::poison;
+use super::refer;
 use super::scope::{State, Variable};
+use super::spread::overlaps;
 use super::statement::Flow;
 use crate::read::cxx::arithmetic;
 use crate::read::cxx::document::children;
@@ -106,23 +113,33 @@ impl Interpreter<'_> {
         let (Some(declarator), Some(over), Some(body)) = (part("declarator"), part("right"), part("body")) else {
             return self.opaque(node);
         };
+        let one = declarator::declarator(self.document, node, declarator);
+        let plain = !one.binds && matches!(one.form, Form::Value | Form::Reference) && self.keeps_still(over, body);
         let values = match self.value(over) {
-            Ok(Evaluated { value: Value::Tuple(values), leaves }) if declarator.kind() == "identifier" => {
+            Ok(Evaluated { value: Value::Tuple(values), leaves }) if plain => {
                 values.into_iter().map(|value| Evaluated { value, leaves: leaves.clone() }).collect::<Vec<_>>()
             }
             _ => return self.opaque(node),
         };
         self.touch(over, None);
         let declared = part("type").map(|of| self.document.squeezed(of)).filter(|of| of != "auto").unwrap_or_default();
-        let name = self.document.squeezed(declarator);
+        let element = self.scopes.get(&self.document.squeezed(over)).map(|variable| variable.element.clone());
+        let declared = if declared.is_empty() { element.unwrap_or_default() } else { declared };
+        let name = self.document.squeezed(one.names[0]);
+        let surroundings = Rc::clone(&self.surroundings);
+        let changes = surroundings.changes(self.document, body, &mut vec![]);
+        if effect::changes_elements(self.document, node, &changes).is_some() {
+            let mut found = vec![];
+            effect::targets(Some(over), node, How::Aliased, &mut found);
+            found.iter().for_each(|change| self.changed(change, None));
+        }
         let mut flow = Flow::Next;
         for value in values {
             self.scopes.enter();
             let converted = value.value.clone().converted_to(&declared);
             let state = State::Bound(value.with(converted));
-            let declared = declared.clone();
-            let variable = Variable { declared, constant: false, outside: false, loose: false, state, text: None };
-            self.scopes.declare(&name, variable);
+            let constant = one.constant;
+            self.scopes.declare(&name, Variable { constant, form: one.form, ..Variable::local(&declared, state) });
             flow = self.scoped(body, depth);
             self.scopes.leave();
             if matches!(flow, Flow::Break | Flow::Return) {
@@ -130,6 +147,21 @@ impl Interpreter<'_> {
             }
         }
         if flow == Flow::Return { flow } else { Flow::Next }
+    }
+
+    /// Whether the body of a loop changes nothing of what the loop goes over.
+    fn keeps_still(&mut self, over: Node<'_>, body: Node<'_>) -> bool {
+        let mut found = vec![];
+        refer::referents(&self.surroundings, self.document, over, &mut found);
+        let places: Vec<String> = found.into_iter().map(|node| self.place(node)).collect();
+        let surroundings = Rc::clone(&self.surroundings);
+        let changes = surroundings.changes(self.document, body, &mut vec![]);
+        !changes.iter().filter(|change| change.how != How::Decayed).any(|change| {
+            let changed = self.place(change.target);
+            let reached = self.scopes.get(root(&changed)).map(|v| v.refers.clone()).unwrap_or_default();
+            let all = reached.iter().map(|to| to.place.as_str()).chain([changed.as_str()]);
+            all.into_iter().any(|changed| places.iter().any(|place| overlaps(place, changed)))
+        })
     }
 
     /// Runs `switch` from the case that its value chooses.

@@ -172,13 +172,17 @@ impl<'d> Interpreter<'d> {
         Err(vec![Problem::Unknown(Unknown { name, used: self.document.spot(node), assigned: None, changed: false })])
     }
 
-    fn local(&self, node: Node<'_>, name: &str, variable: &Variable) -> Outcome {
-        match &variable.state {
-            State::Bound(value) => Ok(value.clone()),
+    fn local(&mut self, node: Node<'_>, name: &str, (state, stale): (State, Option<Spot>)) -> Outcome {
+        match state {
+            State::Bound(value) => {
+                if let Some(by) = stale {
+                    self.leaves.grown_stale(&value.leaves, &by);
+                }
+                Ok(value)
+            }
             State::Unset => self.unknown(node, name.to_owned()),
             State::Poisoned(problems) => Err(problems
-                .iter()
-                .cloned()
+                .into_iter()
                 .map(|problem| match problem {
                     Problem::Unknown(unknown) => {
                         Problem::Unknown(Unknown { used: self.document.spot(node), ..unknown })
@@ -229,18 +233,18 @@ impl Names for Interpreter<'_> {
         let text = self.named(node);
         match node.kind() {
             "identifier" => {
-                if let Some(variable) = self.scopes.get(&text) {
-                    return self.local(node, &text, variable);
+                if let Some(local) = self.scopes.get(&text).map(|v| (v.state.clone(), v.stale.clone())) {
+                    return self.local(node, &text, local);
                 }
             }
             "field_expression" | "pointer_expression" if self.scopes.get(&text).is_some() => {
-                if let Some(variable) = self.scopes.get(&text) {
-                    return self.local(node, &text, variable);
+                if let Some(local) = self.scopes.get(&text).map(|v| (v.state.clone(), v.stale.clone())) {
+                    return self.local(node, &text, local);
                 }
             }
             "subscript_expression" => {
-                if let Some(variable) = self.scopes.get(&text) {
-                    return self.local(node, &text, variable);
+                if let Some(local) = self.scopes.get(&text).map(|v| (v.state.clone(), v.stale.clone())) {
+                    return self.local(node, &text, local);
                 }
                 if let Some(outcome) = self.element(node) {
                     return outcome;

@@ -56,10 +56,8 @@ impl Leaves {
         let touches =
             |(object, _, whole): &&(String, Spot, bool)| is_part(&wanted, object) || *whole && wanted == *object;
         let changed = self.changed.iter().find(touches).map(|(_, by, _)| by.clone());
-        if let Some(by) = changed.or_else(|| other.then(|| at.clone()))
-            && !self.stale.iter().any(|(known, _)| *known == given_name)
-        {
-            self.stale.push((given_name.clone(), by));
+        if let Some(by) = changed.or_else(|| other.then(|| at.clone())) {
+            self.grown_stale(&BTreeSet::from([given_name.clone()]), &by);
         }
         if !self.used.iter().any(|leaf| leaf.name == given_name) {
             let leaf = UsedLeaf { name: given_name.clone(), given: text.clone(), expr, at: at.clone() };
@@ -86,6 +84,15 @@ impl Leaves {
             self.unfit(&given_name, what, at);
         }
         Some(Evaluated { value, leaves: BTreeSet::from([given_name]) })
+    }
+
+    /// Notes leaves that are taken though something may have given them another value.
+    pub fn grown_stale(&mut self, names: &BTreeSet<String>, by: &Spot) {
+        for name in names {
+            if !self.stale.iter().any(|(known, _)| known == name) {
+                self.stale.push((name.clone(), by.clone()));
+            }
+        }
     }
 
     /// From here on parts of `object`, with `whole` the object itself, may hold other values than on entry.

@@ -2,6 +2,7 @@
 
 mod change;
 mod conditional;
+mod declarator;
 mod effect;
 mod emission;
 mod emit;
@@ -15,10 +16,13 @@ mod language;
 mod leaves;
 mod line;
 mod poison;
+mod pure;
 mod python;
+mod refer;
 mod report;
 mod rust;
 mod scope;
+mod spread;
 mod statement;
 pub mod task_graph;
 #[cfg(test)]

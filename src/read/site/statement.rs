@@ -3,15 +3,18 @@
 use tree_sitter::Node;
 
 use super::change::{self, root};
+use super::declarator::{self, Declarator, Form, is_view};
 use super::effect::{self, How};
 use super::interpreter::{Interpreter, short};
 use super::line::Pieces;
 use super::poison;
+use super::refer;
 use super::scope::{State, Variable};
+use super::spread::Cause;
 use crate::read::cxx::arithmetic;
 use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{children, fields};
-use crate::read::cxx::evaluate::{Outcome, initializer};
+use crate::read::cxx::evaluate::{Outcome, is_conversion};
 use crate::read::cxx::problem::{Problem, Problems, Unknown};
 use crate::read::cxx::value::{Evaluated, Value};
 
@@ -177,27 +180,28 @@ impl Interpreter<'_> {
     pub fn declaration(&mut self, node: Node<'_>) -> Flow {
         let text = self.document.squeezed(node);
         let head = text.split(['=', '{', '(', '[']).next().unwrap_or_default();
-        let says = |text: &str, wanted: &[&str]| text.split_whitespace().any(|word| wanted.contains(&word));
-        let constant = says(head, &["const", "constexpr"]);
-        // What it points to or refers to.
-        let guarded = says(head.split(['*', '&']).next().unwrap_or_default(), &["const", "constexpr"]);
-        let kept = says(head, &["static", "thread_local"]) && !constant;
+        let says = |wanted: &[&str]| head.split_whitespace().any(|word| wanted.contains(&word));
+        let kept = says(&["static", "thread_local"]) && !says(&["const", "constexpr"]);
         let declared = node.child_by_field_name("type").map(|t| self.document.squeezed(t)).unwrap_or_default();
         let declared = if declared == "auto" { String::new() } else { declared };
         for declarator in fields(node, "declarator") {
-            let value = initializer(declarator).filter(|_| declarator.kind() == "init_declarator");
-            let inner = declarator.child_by_field_name("declarator").filter(|_| value.is_some()).unwrap_or(declarator);
-            let (names, indirect) = declared_names(self, inner);
-            let target = if indirect { "" } else { declared.as_str() };
-            let several = names.len() > 1;
-            for name in names {
-                let state = match value {
-                    Some(_) if kept || several => self.asked(&name, target, node),
+            let one = declarator::declarator(self.document, node, declarator);
+            let (form, guarded) = self.form(&one, &declared);
+            let target = match one.form {
+                Form::Value => declared.as_str(),
+                Form::Reference if is_conversion(&declared) && !one.binds => declared.as_str(),
+                _ => "",
+            };
+            let values: Vec<_> = one.value.into_iter().chain(one.arguments.iter().copied()).collect();
+            for name in &one.names {
+                let name = self.document.squeezed(*name);
+                let state = match one.value {
+                    Some(_) if kept || one.binds => self.asked(&name, target, node),
                     Some(value) => {
                         let mut state = self.assigned(&name, target, value);
                         if let State::Bound(Evaluated { value: Value::Tuple(elements), .. }) = &mut state {
-                            let of = element_type(&declared);
                             for element in elements {
+                                let of = element_type(&declared).unwrap_or_default();
                                 *element = std::mem::replace(element, Value::Null).converted_to(of);
                             }
                         }
@@ -208,19 +212,23 @@ impl Interpreter<'_> {
                     }
                     None => State::Unset,
                 };
-                let text = match (value, &state) {
+                let text = match (one.value, &state) {
                     (Some(value), state) => self.text_of(state, value),
                     (None, State::Bound(_)) => Some(Pieces::default()),
                     (None, _) => None,
                 };
-                let target = target.to_owned();
-                let variable = Variable { declared: target, constant, outside: false, loose: false, state, text };
-                self.scopes.declare(&name, variable);
+                let element =
+                    element_type(&declared).filter(|_| form != Form::Reference).unwrap_or_default().to_owned();
+                let local = Variable::local(target, state);
+                let local = Variable { constant: one.constant, text, form, guarded, element, ..local };
+                let reached = self.reached(&name, &local, &values);
+                self.scopes.declare(&name, local);
+                if one.value.is_some() {
+                    self.touch_but(declarator, None, |change| guarded && change.by.kind() == "pointer_expression");
+                }
+                self.aliased(declarator, &one, form, &declared, guarded);
+                self.attach(&name, reached);
             }
-            if value.is_some() {
-                self.touch_but(declarator, None, |change| guarded && change.by.kind() == "pointer_expression");
-            }
-            self.aliased(declarator, &declared, guarded);
         }
         Flow::Next
     }
@@ -265,15 +273,29 @@ impl Interpreter<'_> {
         if !matches!(callee.last(), "append" | "push_back") || !self.holds_text(&name) {
             return false;
         }
-        match self.text_pieces(*more) {
-            Ok(pieces) => self.append(&name, pieces),
+        match self.added(&name, *more) {
+            Ok(pieces) => self.append(&name, pieces, node),
             Err(problems) => {
                 let state = self.assigned_outcome(&name, "", Err(problems), node);
                 self.set(&name, state);
+                self.spread(&name, Cause::assigned(node));
             }
         }
         self.touch(*more, None);
         true
+    }
+
+    /// The text that is added to a local text: a number would be a character, and a pointer would move.
+    fn added(&mut self, name: &str, more: Node<'_>) -> Result<Pieces, Problems> {
+        let pointer = self.scopes.get(name).is_some_and(|variable| variable.form == Form::Handle);
+        let pieces = self.text_pieces(more)?;
+        match self.value(more) {
+            Ok(Evaluated { value: Value::Integer(_) | Value::Float { .. } | Value::Bool(_), .. }) => {
+                Err(self.undefined(more, "a number that is added to text as a character"))
+            }
+            Ok(_) if pointer => Err(self.undefined(more, "a step of a pointer into text")),
+            _ => Ok(pieces),
+        }
     }
 
     fn assignment(&mut self, node: Node<'_>) {
@@ -283,7 +305,8 @@ impl Interpreter<'_> {
         let name = self.place(left);
         let operator = node.child_by_field_name("operator").map(|o| self.document.squeezed(o)).unwrap_or_default();
         let plain = matches!(left.kind(), "identifier" | "field_expression" | "subscript_expression");
-        if !plain || self.is_loose(&name) || name != root(&name) && self.is_local_array(root(&name)) {
+        let whole = name != root(&name) && self.is_local_array(root(&name));
+        if !plain || self.is_loose(&name) || whole || effect::names_array(self.document, node) {
             return self.touch(node, None);
         }
         let known = self.scopes.get(&name).filter(|variable| !variable.outside);
@@ -297,19 +320,28 @@ impl Interpreter<'_> {
             text = self.text_of(&state, right);
             state
         } else if operator == "+=" && self.holds_text(&name) {
-            match self.text_pieces(right) {
-                Ok(pieces) => return self.append(&name, pieces),
+            match self.added(&name, right) {
+                Ok(pieces) => return self.append(&name, pieces, node),
                 Err(problems) => self.assigned_outcome(&name, &declared, Err(problems), node),
             }
         } else {
             let outcome = self.combined(node, left, right, operator.trim_end_matches('='));
             self.assigned_outcome(&name, &declared, outcome, node)
         };
+        let handle = self.scopes.get(&name).filter(|v| v.form == Form::Handle && operator == "=").cloned();
+        let reached = handle.map(|local| self.reached(&name, &local, &[right]));
         self.set(&name, state);
         if let Some(variable) = self.scopes.get_mut(&name).filter(|variable| !variable.loose) {
             variable.text = text;
         }
+        self.spread(&name, Cause::assigned(node));
         self.touch(right, None);
+        for change in effect::decayed(&self.surroundings.clone(), self.document, node, right) {
+            self.changed(&change, None);
+        }
+        if let Some(reached) = reached {
+            self.attach(&name, reached);
+        }
     }
 
     /// The origins of a text that was just assigned.
@@ -340,10 +372,12 @@ impl Interpreter<'_> {
             new.map(|new| old.with(new)).map_err(|_| self.undefined(node, "a step of such a value"))
         });
         if outside {
-            return self.keep_outside(&name, &declared, outcome);
+            self.keep_outside(&name, &declared, outcome);
+            return self.spread(&name, Cause::assigned(node));
         }
         let state = self.assigned_outcome(&name, &declared, outcome, node);
         self.set(&name, state);
+        self.spread(&name, Cause::assigned(node));
     }
 
     /// An assignment to a parameter, a member or an element: what was given is its value on entry.
@@ -360,6 +394,7 @@ impl Interpreter<'_> {
         self.lose_parts(change::known_part(&name), node, &at);
         self.leaves.may_change(change::known_part(&name), &at, false);
         self.keep_outside(&name, &declared, outcome);
+        self.spread(&name, Cause::assigned(node));
         self.touch(right, None);
     }
 
@@ -374,27 +409,35 @@ impl Interpreter<'_> {
         self.scopes.declare_outside(name, declared, state);
     }
 
-    /// A reference, or an object that keeps one, through which a value may change from here on.
-    fn aliased(&mut self, declarator: Node<'_>, declared: &str, guarded: bool) {
+    /// A reference, a pointer, or an object that keeps one, through which a value may change from here on.
+    fn aliased(&mut self, declarator: Node<'_>, one: &Declarator<'_>, form: Form, declared: &str, guarded: bool) {
         let by = declarator.parent().unwrap_or(declarator);
-        let inner = declarator.child_by_field_name("declarator");
-        let kind = inner.map(|inner| inner.kind()).unwrap_or_default();
+        let values: Vec<_> = one.value.into_iter().chain(one.arguments.iter().copied()).collect();
         let mut found = vec![];
-        if kind == "reference_declarator" && !guarded {
-            effect::targets(initializer(declarator), by, How::Aliased, &mut found);
-        } else if kind == "identifier" && !self.surroundings.is_plain(self.document, declared) {
-            // `Guard guard(n)` looks like a function that takes an `n`.
-            let list = declarator.child_by_field_name("parameters").or(declarator.child_by_field_name("value"));
-            let kept = list.filter(|l| matches!(l.kind(), "argument_list" | "initializer_list" | "parameter_list"));
-            for argument in kept.map(children).unwrap_or_default() {
-                let target = argument.child_by_field_name("type").unwrap_or(argument);
-                if matches!(target.kind(), "identifier" | "type_identifier") {
-                    found.push(effect::Change { target, by, how: How::Aliased });
-                }
+        match form {
+            _ if guarded => {}
+            Form::Reference => {
+                values.iter().for_each(|n| refer::referents(&self.surroundings, self.document, *n, &mut found));
             }
+            Form::Handle => {
+                values.iter().for_each(|n| refer::pointees(&self.surroundings, self.document, *n, &mut found));
+                let view = is_view(declared) || values.iter().any(|n| refer::is_view_of(self.document, *n));
+                found.retain(|n| {
+                    let known = self.scopes.get(&self.document.squeezed(*n));
+                    known.is_some_and(|v| v.form == Form::Array || view && v.form == Form::Value)
+                });
+            }
+            Form::Value if !self.surroundings.is_plain(self.document, declared) => {
+                // `Guard guard(n)` looks like a function that takes an `n`.
+                let list = declarator.child_by_field_name("value");
+                let kept = list.filter(|l| matches!(l.kind(), "argument_list" | "initializer_list"));
+                let all = kept.map(children).unwrap_or_default().into_iter().chain(one.arguments.iter().copied());
+                found.extend(all.filter(|n| matches!(n.kind(), "identifier" | "type_identifier")));
+            }
+            Form::Value | Form::Array => {}
         }
-        for change in found {
-            self.changed(&change, None);
+        for target in found {
+            self.changed(&effect::Change { target, by, how: How::Aliased }, None);
         }
     }
 
@@ -447,27 +490,10 @@ fn is_control(node: Node<'_>) -> bool {
     kinds.iter().any(|kind| node.kind().strip_prefix(kind).is_some_and(|rest| rest.starts_with('_')))
 }
 
-/// The type of the elements of an array of this type, of a `std::vector` or a `std::array`.
-fn element_type(declared: &str) -> &str {
-    let inner = ["vector<", "array<", "initializer_list<"].into_iter().find_map(|class| {
+/// The type of the elements of an array of this arithmetic type, of a `std::vector` or a `std::array`.
+fn element_type(declared: &str) -> Option<&str> {
+    let inner = ["vector<", "array<", "initializer_list<", "span<"].into_iter().find_map(|class| {
         declared.strip_prefix("std::").unwrap_or(declared).strip_prefix(class)?.split([',', '>']).next()
     });
-    inner.unwrap_or(declared).trim()
-}
-
-/// The names that a declarator declares, and whether it is a pointer, a reference, an array or a structured binding.
-fn declared_names(interpreter: &Interpreter<'_>, node: Node<'_>) -> (Vec<String>, bool) {
-    let mut node = node;
-    let mut indirect = false;
-    while node.kind() != "identifier" {
-        indirect = true;
-        if node.kind() == "structured_binding_declarator" {
-            return (children(node).into_iter().map(|name| interpreter.document.squeezed(name)).collect(), true);
-        }
-        match node.child_by_field_name("declarator").or_else(|| children(node).first().copied()) {
-            Some(inner) => node = inner,
-            None => break,
-        }
-    }
-    (vec![interpreter.document.squeezed(node)], indirect)
+    inner.map(str::trim).or(Some(declared)).filter(|of| is_conversion(of))
 }

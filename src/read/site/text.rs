@@ -7,6 +7,7 @@ use super::format::{self, Field, Part};
 use super::interpreter::Interpreter;
 use super::line::Pieces;
 use super::scope::{State, Variable};
+use super::spread::Cause;
 use crate::read::cxx::callee::Callee;
 use crate::read::cxx::document::{children, span};
 use crate::read::cxx::literal;
@@ -179,7 +180,7 @@ impl Interpreter<'_> {
         for operand in operands {
             self.touch(operand, None);
             match self.inserted(operand) {
-                Ok(pieces) => self.append(&name, pieces),
+                Ok(pieces) => self.append(&name, pieces, node),
                 Err(problems) => self.note(problems),
             }
         }
@@ -211,8 +212,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Adds text to a local.
-    pub fn append(&mut self, name: &str, pieces: Pieces) {
+    /// Adds text to a local; `by` is the code that does.
+    pub fn append(&mut self, name: &str, pieces: Pieces, by: Node<'_>) {
         if self.scopes.get(name).is_none() {
             self.scopes.declare_outermost(name);
         }
@@ -223,6 +224,7 @@ impl Interpreter<'_> {
             variable.state = State::Bound(evaluated(&text));
             variable.text = Some(text);
         }
+        self.spread(name, Cause::assigned(by));
     }
 
     /// The value of text.
