@@ -4,9 +4,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use krepro::judge::diagnosis::host::{Host, multiply};
+use krepro::judge::diagnosis::host::Host;
 use krepro::judge::diagnosis::inputs::Inputs;
 use krepro::judge::diagnosis::knobs::Knobs;
+use krepro::judge::diagnosis::product::multiply;
 use krepro::judge::diagnosis::target::{Side, Splits, Target};
 use krepro::judge::diagnosis::{Next, next, rounding_to};
 use krepro::model::{ElementType, Fill, OutFill, Padding, Probe, RawLaunch, Role};
@@ -20,6 +21,7 @@ fn production() -> Target {
         b: side(1024, 64),
         out: ElementType::Bf16,
         out_leading: 1024,
+        out_by_columns: false,
         tile_k: 64,
         instruction_k: 16,
         stages: 4,

@@ -2,17 +2,17 @@
 
 use camino::Utf8Path;
 
-use super::{Failure, Session};
+use super::Failure;
 use crate::judge::diagnosed;
 use crate::judge::diagnosis::target::Target;
 use crate::judge::diagnosis::{Next, next};
 use crate::model::{Answer, Contract, Event, Plan, RawLaunch};
 use crate::read::observation::{json_lines, observation_file};
 use crate::run::{Ran, Start};
-use crate::sys::Ending;
+use crate::sys::{Ending, System};
 
 /// Runs the executable, on whatever executes it.
-pub(super) type Launch<'l> = &'l mut dyn FnMut(&mut Session<'_>, &Start<'_>) -> Result<Ran, Failure>;
+pub(super) type Launch<'l> = &'l mut dyn FnMut(&Start<'_>) -> Result<Ran, Failure>;
 
 /// Seed of the random probes.
 const SEED: u64 = 1;
@@ -23,7 +23,7 @@ const SEED: u64 = 1;
 /// # Errors
 /// When a file there cannot be written or the executable cannot be started.
 pub(super) fn diagnose(
-    session: &mut Session<'_>,
+    system: &dyn System,
     folder: &Utf8Path,
     start: &Start<'_>,
     contract: &Contract,
@@ -43,7 +43,7 @@ pub(super) fn diagnose(
             Next::Done(diagnosis) => return Ok(diagnosed(answer, contract, &diagnosis)),
             Next::Run(plan) => plan,
         };
-        match survived(session, folder, start, &plan, &mut answer, &mut *launch)? {
+        match survived(system, folder, start, &plan, &mut answer, &mut *launch)? {
             Ok(launches) => rounds.push(launches),
             Err(why) => {
                 answer.notes.push(format!("no diagnosis: {why}"));
@@ -58,7 +58,7 @@ const CRASHES: usize = 4;
 
 /// All launches of a plan, those that crash among them; with a note for each of these.
 fn survived(
-    session: &mut Session<'_>,
+    system: &dyn System,
     folder: &Utf8Path,
     start: &Start<'_>,
     plan: &Plan,
@@ -69,7 +69,7 @@ fn survived(
     let mut from = 0;
     for _ in 0..=CRASHES {
         let rest = Plan { probes: plan.probes[from..].to_vec() };
-        let observed = match observe(session, folder, start, &rest, &mut *launch)? {
+        let observed = match observe(system, folder, start, &rest, &mut *launch)? {
             Ok(observed) => observed,
             Err(why) => return Ok(Err(why)),
         };
@@ -102,21 +102,21 @@ pub(super) struct Observed {
 /// # Errors
 /// When a file there cannot be written or the executable cannot be started.
 pub(super) fn observe(
-    session: &mut Session<'_>,
+    system: &dyn System,
     folder: &Utf8Path,
     start: &Start<'_>,
     plan: &Plan,
     launch: Launch<'_>,
 ) -> Result<Result<Observed, String>, Failure> {
     let (plan_file, observations) = (folder.join("diagnosis.plan"), folder.join("diagnosis.observations"));
-    session.system.write(&plan_file, plan.text().as_bytes())?;
+    system.write(&plan_file, plan.text().as_bytes())?;
     let start = Start { plan: Some((plan_file.as_path(), observations.as_path())), ..start.clone() };
-    let ran = launch(session, &start)?;
+    let ran = launch(&start)?;
     if !matches!(ran.ending, Ending::Code(0 | 1)) {
         return Ok(Err(format!("the executable did not end its probes ({:?})", ran.ending)));
     }
-    let bytes = session.system.read(&observations)?;
-    session.system.remove(&observations)?;
+    let bytes = system.read(&observations)?;
+    system.remove(&observations)?;
     let mut errors = json_lines(&ran.events).events.into_iter().filter_map(|event| match event {
         Event::CudaError { call, name, text, .. } => Some(format!("{call}: {name} ({text})")),
         _ => None,

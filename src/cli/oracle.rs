@@ -2,13 +2,14 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::Failure;
 use super::diagnose::{Launch, observe};
-use super::{Failure, Session};
 use crate::diag::Diagnostic;
 use crate::judge::diagnosis::target::Target;
 use crate::judge::oracle;
 use crate::model::{Answer, Contract};
 use crate::run::Start;
+use crate::sys::System;
 
 /// Seed of the random probes.
 const SEED: u64 = 1;
@@ -33,7 +34,7 @@ impl std::str::FromStr for Oracle {
 /// # Errors
 /// When the two contracts cannot be compared (2), or one of the executables does not end its probes (125).
 pub(super) fn beside(
-    session: &mut Session<'_>,
+    system: &dyn System,
     folder: &Utf8Path,
     (here, contract): (&Start<'_>, &Contract),
     (there, other, dir): (&Start<'_>, &Contract, &Utf8Path),
@@ -52,15 +53,15 @@ pub(super) fn beside(
         return Err(unlike(why));
     }
     let plan = oracle::plan(&target, SEED);
-    let mut run = |session: &mut Session<'_>, start: &Start<'_>| {
+    let mut run = |start: &Start<'_>| {
         let ended = |why| Failure::cannot_test(Diagnostic::error("K-RUN", why));
-        let observed = observe(session, folder, start, &plan, &mut *launch)?.map_err(ended)?;
+        let observed = observe(system, folder, start, &plan, &mut *launch)?.map_err(ended)?;
         match observed.launches.iter().any(|l| l.cuda_error) {
             true => Err(ended(format!("a probe crashes: {}", observed.error))),
             false => Ok(observed.launches),
         }
     };
-    let (own, others) = (run(session, here)?, run(session, there)?);
+    let (own, others) = (run(here)?, run(there)?);
     let rungs = oracle::beside(&target, SEED, &own, &others, &second);
     answer.evidence.push(oracle::says(dir.as_str(), &rungs));
     answer.details.oracle = Some((dir.to_string(), rungs));

@@ -102,10 +102,26 @@ impl BackendChoice {
 
 /// When the stage is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum When {
+pub enum When {
+    /// When a rung fails on a GPU.
     Auto,
+    /// Wherever launches end.
     Always,
+    /// Never.
     Never,
+}
+
+impl When {
+    /// A hang would end the probes too; on the CPU they are slow, and run only when asked for.
+    pub(super) fn wants(self, answer: &Answer, backend: Backend, chosen: &[String]) -> bool {
+        let ends = !matches!(answer.outcome, Outcome::Hang { .. });
+        let failed = answer.rungs.iter().any(crate::model::RungResult::failed);
+        match self {
+            When::Auto => failed && backend == Backend::Gpu && chosen.is_empty() && ends,
+            When::Always => ends,
+            When::Never => false,
+        }
+    }
 }
 
 impl Run {
@@ -240,11 +256,10 @@ impl Run {
     ) -> Result<Answer, Failure> {
         let (start, place, contract) = (self.start(executable), folder.file("build"), &reproducer.contract);
         let probing = self.cpu.probing();
-        let mut launch = |session: &mut Session<'_>, start: &run::Start<'_>| {
-            launched(session, backend, start, &probing).map(|r| r.0)
-        };
-        if self.diagnoses(&answer, backend) {
-            answer = diagnose(session, &place, &start, contract, answer, &mut launch)?;
+        let system = session.system;
+        if self.diagnose.wants(&answer, backend, &self.rung) {
+            let mut launch = |start: &run::Start<'_>| launched(session, backend, start, &probing).map(|r| r.0);
+            answer = diagnose(system, &place, &start, contract, answer, &mut launch)?;
         } else if self.diagnose == When::Auto
             && !matches!(answer.outcome, Outcome::Hang { .. })
             && answer.rungs.iter().any(crate::model::RungResult::failed)
@@ -261,7 +276,8 @@ impl Run {
             let (_, second) = other.load(session.system)?;
             let built = super::build::built(session, other.path(), &second, &self.tools)?;
             let there = (&self.start(&built.executable), &second.contract, dir.as_path());
-            oracle::beside(session, &place, (&start, contract), there, &mut answer, &mut launch)?;
+            let mut launch = |start: &run::Start<'_>| launched(session, backend, start, &probing).map(|r| r.0);
+            oracle::beside(system, &place, (&start, contract), there, &mut answer, &mut launch)?;
         }
         for (role, path) in self.inputs()? {
             let operand = contract.operands.iter().find(|operand| operand.role.value.name() == role);
@@ -289,21 +305,6 @@ impl Run {
             answer.details.shrunk = Some(shrink(session, folder, reproducer, &mut fails)?);
         }
         Ok(answer)
-    }
-
-    /// A hang would end the probes too; on the CPU they are slow, and run only when asked for.
-    fn diagnoses(&self, answer: &Answer, backend: Backend) -> bool {
-        let failed = answer.rungs.iter().any(crate::model::RungResult::failed);
-        match self.diagnose {
-            When::Auto => {
-                failed
-                    && backend == Backend::Gpu
-                    && self.rung.is_empty()
-                    && !matches!(answer.outcome, Outcome::Hang { .. })
-            }
-            When::Always => !matches!(answer.outcome, Outcome::Hang { .. }),
-            When::Never => false,
-        }
     }
 
     fn print(

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::build::Tools;
 use super::refused::refused;
-use super::run::BackendChoice;
+use super::run::{BackendChoice, When};
 use super::sweep_case::Runner;
 use super::{Failure, Session, new};
 use crate::build::NotBuilt;
@@ -54,6 +54,9 @@ pub struct Sweep {
     /// What executes the cases; auto: the GPU, or the CPU where there is none (answers are then drafts)
     #[arg(long, value_enum, default_value_t = BackendChoice::Auto)]
     backend: BackendChoice,
+    /// When to run the further probes that name the stage of a case: auto (when a rung fails on a GPU), always, never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Never)]
+    diagnose: When,
     /// Build without running
     #[arg(long)]
     build_only: bool,
@@ -81,7 +84,7 @@ impl Sweep {
         let output = self.output.clone().unwrap_or_else(|| folder.file("sweep"));
         let (line, toolchain) = self.tools.find(session, &base)?;
         let before = journal::open(system, &output.join("results.jsonl"))?;
-        let runner = Runner::new(session, self.backend, self.claim)?;
+        let runner = Runner::new(session, self.backend, self.claim, self.diagnose)?;
         // A result stands while everything that it rests on is the same.
         let basis = format!("{:?} {} {}", line.arguments(), toolchain.version, runner.basis());
         let (mut records, items) = self.sort(session, &folder, &base, &cases, &output, (&before, &basis))?;

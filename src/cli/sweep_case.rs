@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use super::run::{BackendChoice, differing};
+use super::diagnose::diagnose;
+use super::run::{BackendChoice, When, differing};
 use super::{Failure, Session};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::judge::{self, Backend, Context};
-use crate::model::Claim;
+use crate::model::{Answer, Claim, Outcome};
 use crate::read::observation::json_lines;
 use crate::run::{self, Ran, Start};
 use crate::sweep::{Done, Item, Verdict};
@@ -22,6 +23,7 @@ pub struct Runner<'s> {
     system: &'s dyn System,
     backend: Backend,
     claim: Option<Claim>,
+    diagnose: When,
     /// The host compiler and the cache of the CPU backend.
     cpu: Option<(Utf8PathBuf, Utf8PathBuf)>,
 }
@@ -31,7 +33,12 @@ impl<'s> Runner<'s> {
     ///
     /// # Errors
     /// No host compiler or no cache for the CPU backend (125); file errors.
-    pub fn new(session: &Session<'s>, choice: BackendChoice, claim: Option<Claim>) -> Result<Self, Failure> {
+    pub fn new(
+        session: &Session<'s>,
+        choice: BackendChoice,
+        claim: Option<Claim>,
+        diagnose: When,
+    ) -> Result<Self, Failure> {
         let system = session.system;
         let backend = choice.backend(system);
         let cpu = match backend {
@@ -44,12 +51,14 @@ impl<'s> Runner<'s> {
                 Some((compiler.path, cache))
             }
         };
-        Ok(Runner { system, backend, claim, cpu })
+        Ok(Runner { system, backend, claim, diagnose, cpu })
     }
 
     /// What a result rests on besides the executable.
     pub fn basis(&self) -> String {
-        format!("{:?} {}", self.backend, self.claim.map_or_else(String::new, |claim| claim.to_string()))
+        let claim = self.claim.map_or_else(String::new, |claim| claim.to_string());
+        let probes = if self.diagnose == When::Never { String::new() } else { format!(" {:?}", self.diagnose) };
+        format!("{:?} {claim}{probes}", self.backend)
     }
 
     /// Runs one case in a process of its own.
@@ -59,7 +68,7 @@ impl<'s> Runner<'s> {
     pub fn run(&self, item: &Item, start: &Start<'_>) -> io::Result<Done> {
         let Some((compiler, cache)) = &self.cpu else {
             let ran = run::run(self.system, start, &mut |_| {})?;
-            return Ok(self.judge(item, &ran, true));
+            return Ok(self.judge(item, start, &ran, true));
         };
         let emulated = match run::run_on_cpu(start, compiler, cache, &run::CpuOptions::default()) {
             Ok(emulated) => emulated,
@@ -71,10 +80,37 @@ impl<'s> Runner<'s> {
             let why = format!("the CPU backend cannot run this kernel: {}", obstacle.text.trim_end());
             return Ok(Done { verdict: Verdict::NotRun, why, elapsed: emulated.ran.elapsed });
         }
-        Ok(self.judge(item, &emulated.ran, emulated.validated))
+        Ok(self.judge(item, start, &emulated.ran, emulated.validated))
     }
 
-    fn judge(&self, item: &Item, ran: &Ran, arch_validated: bool) -> Done {
+    /// The launches of a plan.
+    fn probed(&self, start: &Start<'_>) -> Result<Ran, Failure> {
+        match &self.cpu {
+            None => Ok(run::run(self.system, start, &mut |_| {})?),
+            Some((compiler, cache)) => Ok(run::run_on_cpu(start, compiler, cache, &run::CpuOptions::default())
+                .map_err(|error| Failure::cannot_test(Diagnostic::error("K-RUN", error.to_string())))?
+                .ran),
+        }
+    }
+
+    /// The answer with what the further probes show, where they are asked for. Cases run one after another, so that the plans of all can lie
+    /// beside the executable.
+    fn diagnosed(&self, item: &Item, start: &Start<'_>, mut answer: Answer) -> Answer {
+        let Some(folder) = start.executable.parent().filter(|_| self.diagnose.wants(&answer, self.backend, &[])) else {
+            return answer;
+        };
+        let contract = &item.checked.reproducer().contract;
+        match diagnose(self.system, folder, start, contract, answer.clone(), &mut |start| self.probed(start)) {
+            Ok(answer) => answer,
+            Err(failure) => {
+                let why = failure.diagnostics.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>();
+                answer.notes.push(format!("no diagnosis: {}", why.join("; ")));
+                answer
+            }
+        }
+    }
+
+    fn judge(&self, item: &Item, start: &Start<'_>, ran: &Ran, arch_validated: bool) -> Done {
         let done = |verdict, why: String| Done { verdict, why, elapsed: ran.elapsed };
         let code = match ran.ending {
             Ending::Code(code) => Some(code),
@@ -95,16 +131,23 @@ impl<'s> Runner<'s> {
         let findings = pipeline::findings(reproducer);
         match judge::ladder(&reproducer.contract, &findings, &lines.events, self.claim, &context) {
             Ok(answer) => {
+                let answer = self.diagnosed(item, start, answer);
                 let text = report::text(&answer);
-                let headline = text.lines().next().unwrap_or_default();
+                // The outcome, and the verdict below it with its cause.
+                let mut lines_of_text = text.lines().map(str::trim);
+                let outcome = lines_of_text.next().unwrap_or_default();
+                let headline = match answer.outcome {
+                    Outcome::Reproduced { verdict: Some(_) } => {
+                        format!("{outcome}; {}", lines_of_text.take(2).collect::<Vec<_>>().join(": "))
+                    }
+                    _ => outcome.to_owned(),
+                };
                 let hung = lines.events.iter().any(|event| matches!(event, crate::model::Event::Hang { .. }));
                 match (verdict(Exit::from(&answer.outcome)), answer.evidence.first()) {
                     // A case that does not end failed, whether or not bytes explain it.
-                    (Verdict::Draft, first) if hung => {
-                        done(Verdict::Hang, first.cloned().unwrap_or_else(|| headline.to_owned()))
-                    }
+                    (Verdict::Draft, first) if hung => done(Verdict::Hang, first.cloned().unwrap_or(headline)),
                     (Verdict::Fail, Some(first)) => done(Verdict::Fail, format!("{headline}; {first}")),
-                    (verdict, _) => done(verdict, headline.to_owned()),
+                    (verdict, _) => done(verdict, headline),
                 }
             }
             Err(reason) if reason.exit() == Exit::CannotTest => done(Verdict::NotRun, reason.to_string()),

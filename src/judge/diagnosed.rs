@@ -15,7 +15,8 @@ fn contradicted(class: &str) -> &'static [&'static str] {
     match class {
         "TRANSPOSED_OPERAND" => &["a.major", "b.major", "a.role", "b.role"],
         "ROW_STRIDE_WRONG" | "AFFINE_ADDRESS" => &["a.leading_dimension", "b.leading_dimension", "k"],
-        "OUT_STRIDE_WRONG" => &["out.leading_dimension", "n"],
+        "OUT_STRIDE_WRONG" => &["out.leading_dimension", "m", "n"],
+        "OUT_MAJOR_WRONG" => &["out.major", "out.leading_dimension"],
         "K_TAIL_OOB_READ" => &["padding_zero", "k"],
         "K_BLOCK_MISSING" | "K_BLOCK_DOUBLE" | "K_LOOP_REPEAT" | "ACC_FLAG_RESET" => &["k"],
         "ACC_DTYPE_NARROW" | "ACC_NOT_PROMOTED" => &["accumulator"],

@@ -89,16 +89,16 @@ pub(super) fn smallest(evidence: &Evidence<'_>) -> Option<Smallest> {
         if best.as_ref().is_some_and(|(terms, _, _)| *terms <= 1) {
             break;
         }
-        let inside = |at: &usize| at % t.out_leading < t.n() && at / t.out_leading < t.m();
-        for at in shown.seen().disagreements(&shown.expected).filter(inside).take(16) {
-            let terms = ks(t, shown, at / t.out_leading, at % t.out_leading).len() as u64;
+        let inside = |at: usize| t.place(at).map(|place| (at, place));
+        for (at, (r, q)) in shown.seen().disagreements(&shown.expected).filter_map(inside).take(16) {
+            let terms = ks(t, shown, r, q).len() as u64;
             if best.as_ref().is_none_or(|(least, _, _)| terms < *least) {
                 best = Some((terms, shown, at));
             }
         }
     }
     let (terms, shown, at) = best?;
-    let (row, column) = (at / t.out_leading, at % t.out_leading);
+    let (row, column) = t.place(at)?;
     let list = ks(t, shown, row, column);
     let written = shown.seen().written[at];
     Some(Smallest {

@@ -53,13 +53,9 @@ pub fn beside(target: &Target, seed: u64, here: &[RawLaunch], there: &[RawLaunch
         .filter_map(|shown| {
             let name = &shown.rung.probe.name;
             let twin = others.shown.iter().find(|s| s.rung.probe.name == *name)?;
-            // The other kernel may store its rows further apart.
-            let values: Vec<f64> = (0..target.storage())
-                .map(|at| {
-                    let (r, q) = (at / target.out_leading, at % target.out_leading);
-                    twin.seen().values.get(r * other.out_leading + q).copied().filter(|_| q < other.n()).unwrap_or(0.0)
-                })
-                .collect();
+            // The other kernel may store its lines further apart, or columns where this one stores rows.
+            let of = |(r, q): (usize, usize)| twin.seen().values.get(other.address(r, q)).copied().unwrap_or(0.0);
+            let values: Vec<f64> = (0..target.storage()).map(|at| target.place(at).map_or(0.0, of)).collect();
             Some(OracleRung {
                 probe: name.clone(),
                 against: compare(target, shown.seen(), &values),

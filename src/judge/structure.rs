@@ -24,7 +24,7 @@ pub(super) fn compare(t: &Target, seen: &Seen, expected: &[f64]) -> Metrics {
     let (mut floor, mut zeros, mut counted) = (0.0, 0_u64, 0_u64);
     for r in (0..t.m()).filter(|r| t.group(*r).is_some()) {
         for q in 0..t.n() {
-            let at = r * t.out_leading + q;
+            let at = t.address(r, q);
             let (x, e) = (seen.values[at], expected[at]);
             m.elements += 1;
             if !seen.written[at] {
@@ -92,8 +92,7 @@ pub(super) fn structure(evidence: &Evidence<'_>) -> Option<Structure> {
     let (m, n) = (t.m(), t.n());
     let mut wrong = vec![false; m * n];
     for address in shown.seen().disagreements(&shown.expected) {
-        let (r, q) = (address / t.out_leading, address % t.out_leading);
-        if q < n && r < m {
+        if let Some((r, q)) = t.place(address) {
             wrong[r * n + q] = true;
         }
     }

@@ -249,7 +249,7 @@ pub struct RawLaunch {
     pub rows: u64,
     /// Logical columns.
     pub columns: u64,
-    /// Elements from one row to the next.
+    /// Elements from one line to the next: from row to row, or from column to column where columns are contiguous.
     pub leading_dimension: u64,
     /// Bytes changed before and after any buffer.
     pub guard_hits: u64,

@@ -245,6 +245,10 @@ pub fn random_target(random: &mut Random) -> Target {
     epilogue.push(round(family.out));
     let (m, rows_of_b, groups) = form.extents(random, m, n, tile_m);
     let k_major_b = !(matches!(family.a, ElementType::Bf16 | ElementType::F16) && random.chance(15));
+    // Drawn beside the others, so that what they draw stays as it was.
+    let mut aside = Random::new(random.clone().word());
+    let out_by_columns = aside.chance(25);
+    let out_leading = if out_by_columns { m + 8 * aside.below(3) } else { out_leading };
     let b_leading = if k_major_b { leading_b } else { rows_of_b + 8 * random.below(2) };
     Target {
         k,
@@ -266,6 +270,7 @@ pub fn random_target(random: &mut Random) -> Target {
         },
         out: family.out,
         out_leading,
+        out_by_columns,
         tile_k: family.tile_k,
         instruction_k: family.instruction_k,
         stages: random.pick(&[2, 3, 4]),

@@ -161,6 +161,7 @@ defects! {
     HalfUnwritten Catalogue Store "TILE_PART_UNWRITTEN",
     LastRowUnwritten Catalogue Store "TILE_PART_UNWRITTEN",
     OutStride Catalogue Store "OUT_STRIDE_WRONG",
+    OutMajor Catalogue Store "OUT_MAJOR_WRONG",
     StoreTransposed Catalogue Store "STORE_TRANSPOSED",
     ColumnPairs Catalogue Store "STORE_COL_PERM",
     RowXor4 Catalogue Store "STORE_ROW_PERM",
@@ -414,6 +415,7 @@ impl Defect {
                 | D::RoundTowardZero
                 | D::ColumnTail
                 | D::OutStride
+                | D::OutMajor
                 | D::RaceStale
                 | D::RaceEarlyEpilogue
         );

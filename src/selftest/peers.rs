@@ -62,9 +62,9 @@ fn passes(target: &Target, plan: &Plan, device: &mut Device) -> Option<Vec<Vec<b
     let one = |(probe, launch): (&Probe, &crate::model::RawLaunch)| {
         let inputs = Inputs::new(target, probe)?;
         let predicted = Host::new(target, &inputs, &Knobs::default()).full();
-        let seen = Seen::new(launch);
+        let seen = Seen::new(launch, target.storage());
         let (mut observed, mut expected) = (Vec::new(), Vec::new());
-        for at in (0..target.storage()).filter(|at| at % target.out_leading < target.n()) {
+        for at in target.addresses() {
             observed.push(if seen.written[at] { seen.values[at] } else { 0.0 });
             expected.push(format::convert(target.out, predicted.values[at], Rounding::NearestEven, true));
         }

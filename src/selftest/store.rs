@@ -67,6 +67,12 @@ impl Output {
             if t.column_tiles() > 1 { place.1 = swap(tile.1) } else { place.0 = swap(tile.0) }
         }
         let leading = (t.out_leading as i64 + has(D::OutStride).map_or(0, |p| p.number)).max(1) as usize;
+        // A kernel that takes columns for rows takes the length of such a line for its stride too.
+        let (by_columns, leading) = match has(D::OutMajor) {
+            None => (t.out_by_columns, leading),
+            Some(_) if t.out_by_columns => (false, t.n()),
+            Some(_) => (true, t.m()),
+        };
         let rows_end = if has(D::RowTail).is_some() { t.m() / 8 * 8 } else { t.m() };
         let columns_end = if has(D::ColumnTail).is_some() { t.n() / 8 * 8 } else { t.n() };
         let everywhere = has(D::Unmasked).is_some();
@@ -97,15 +103,18 @@ impl Output {
             if half || last || first || !(everywhere || (m < rows_end && n < columns_end)) {
                 continue;
             }
-            let staged = has(D::StagedPitch).map(|p| columns + p.number as usize);
+            // Place in the staged tile, whose lines are those of the output.
+            let (at, length) = if t.out_by_columns { (c * rows + r, rows) } else { (i, columns) };
+            let staged = has(D::StagedPitch).map(|p| length + p.number as usize);
             let value = match staged {
                 None => values[from_r * columns + from_c],
-                Some(pitch) if i % pitch < columns => values[i / pitch * columns + i % pitch],
+                Some(pitch) if at % pitch < length && t.out_by_columns => values[at % pitch * columns + at / pitch],
+                Some(pitch) if at % pitch < length => values[at / pitch * columns + at % pitch],
                 // Between two rows: whatever was there.
                 Some(_) => 7.0,
             };
             let base = has(D::OutBase).map_or(0, |p| p.number);
-            let address = (m * leading + n) as i64 + base;
+            let address = (if by_columns { n * leading + m } else { m * leading + n }) as i64 + base;
             let value = if add { self.sum(device, address, value) } else { value };
             self.write(address, value);
         }
@@ -120,7 +129,7 @@ impl Output {
             let code = format::code(target.out, self.values[i]);
             storage.extend_from_slice(&code.to_le_bytes()[..bytes]);
             // Without a sentinel nobody sees which elements were written.
-            let seen = self.written[i] || (!self.start.is_nan() && i % target.out_leading < target.n());
+            let seen = self.written[i] || (!self.start.is_nan() && target.place(i).is_some());
             mask[i / 8] |= u8::from(seen) << (i % 8);
         }
         let beyond = self.before + self.written[self.storage..].iter().filter(|w| **w).count();

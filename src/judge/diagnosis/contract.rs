@@ -77,9 +77,6 @@ impl Target {
         {
             return Err(format!("{m} × {n} × {k} is too large for a diagnosis by prediction"));
         }
-        if out.major.value == Major::Mn && m > 1 {
-            return Err("an output whose columns are contiguous is not modelled".to_owned());
-        }
         let groups = contract.groups.as_ref().map_or(1, |groups| groups.count() as u64);
         let wide = n * if contract.gate().is_some() { 2 } else { 1 };
         if (a.rows.value, b.rows.value, a.columns.value, b.columns.value) != (m, wide * groups, k, k) {
@@ -169,7 +166,8 @@ impl Target {
                 (known(&tile.n, TILE.1) / if contract.gate().is_some() { 2 } else { 1 }).max(1),
             ),
             out: out.element.value,
-            out_leading: out.leading_dimension.value as usize,
+            out_leading: (out.leading_dimension.value as usize).max(1),
+            out_by_columns: out.major.value == Major::Mn,
             tile_k,
             instruction_k: instruction_k(a.element.value).min(tile_k),
             stages: tile.stages.as_ref().map_or(0, |s| s.value as usize),

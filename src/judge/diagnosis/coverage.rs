@@ -5,6 +5,7 @@ use crate::model::{Fill, Role};
 use super::evidence::Evidence;
 use super::inputs::fill_of;
 use super::kind::Kind;
+use super::maps::hot_column;
 
 /// Counts of runs of k, as one operand shows them.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,40 @@ pub(super) fn coverage(evidence: &Evidence<'_>, is_a: bool) -> Option<Coverage> 
     }
     let counts: Option<Vec<f64>> = counts.into_iter().collect();
     Some(Coverage { width: width as usize, counts: counts? })
+}
+
+/// How often each k is summed, as the probes say that look at one k at a time; none where they do not look at all, or disagree.
+pub(super) fn counts_of_k(evidence: &Evidence<'_>) -> Option<Vec<usize>> {
+    let t = evidence.target;
+    let seen = |kind: Kind, hot: Role, of_rows: bool| -> Option<Vec<usize>> {
+        let mut counts = vec![None; t.k];
+        for shown in evidence.of(kind) {
+            for (at, count) in evidence.output(shown).into_iter().enumerate() {
+                let row = if of_rows { at / t.n() } else { at % t.n() };
+                let whole = ((0.0..64.0).contains(&count) && count.fract() == 0.0).then_some(count as usize)?;
+                let place = &mut counts[hot_column(shown, hot, t.k, row)];
+                if place.is_some_and(|other| other != whole) {
+                    return None;
+                }
+                *place = Some(whole);
+            }
+        }
+        counts.into_iter().collect()
+    };
+    // One operand constant, the other one-hot: its rows are the rows of the output, or the columns.
+    seen(Kind::CountB, Role::A, true).or_else(|| seen(Kind::CountA, Role::B, false))
+}
+
+/// Runs of k that are not summed once.
+pub(super) fn runs_of_k(counts: &[usize]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (k, count) in counts.iter().enumerate().filter(|(_, count)| **count != 1) {
+        match runs.last_mut() {
+            Some(last) if last.1 == k && last.2 == *count as f64 => last.1 = k + 1,
+            _ => runs.push((k, k + 1, *count as f64)),
+        }
+    }
+    runs
 }
 
 impl Coverage {

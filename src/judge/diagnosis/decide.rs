@@ -12,6 +12,7 @@ use super::kind::Kind;
 use super::knobs::{Knobs, StoreFault};
 use super::maps::{Map, coverage_knobs, fits, load_knobs, scale_knobs, store_knobs};
 use super::measured::{measured_epilogue, output_factor};
+use super::target::Target;
 
 /// How surely something is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,12 +100,12 @@ fn survived(evidence: &Evidence<'_>, mapped: bool) -> Conclusion {
     let holds = |h: &&Hypothesis| gated(evidence, h) && evidence.explains(&h.knobs, &samples);
     let found: Vec<&Hypothesis> = dictionary.iter().filter(holds).collect();
     if !found.is_empty() {
-        return classes(&strictest(found));
+        return classes(evidence.target, &strictest(found));
     }
     let fitted = fitted::hypotheses(evidence, a.as_ref(), b.as_ref());
     let found: Vec<&Hypothesis> = fitted.iter().filter(holds).collect();
     if !found.is_empty() {
-        return classes(&found);
+        return classes(evidence.target, &found);
     }
     let search = Search { evidence, samples, a, b };
     search.single().or_else(|| search.double(&dictionary)).unwrap_or_else(|| Conclusion::Open {
@@ -162,7 +163,7 @@ fn staged(evidence: &Evidence<'_>) -> Option<Conclusion> {
     let all = Dictionary::all(evidence.target, &Fits::default());
     let found: Vec<&Hypothesis> =
         all.iter().filter(|h| leaves_open(h) && evidence.explains(&h.knobs, &samples)).collect();
-    (!found.is_empty()).then(|| classes(&found))
+    (!found.is_empty()).then(|| classes(evidence.target, &found))
 }
 
 /// Whether a hypothesis leaves elements open.
@@ -189,9 +190,9 @@ fn strictest(mut found: Vec<&Hypothesis>) -> Vec<&Hypothesis> {
     found
 }
 
-fn classes(found: &[&Hypothesis]) -> Conclusion {
+fn classes(target: &Target, found: &[&Hypothesis]) -> Conclusion {
     let classes: BTreeSet<&str> = found.iter().map(|h| h.class).collect();
-    let stages: BTreeSet<Stage> = found.iter().flat_map(|h| std::iter::once(h.stage).chain(also(h.class))).collect();
+    let stages: BTreeSet<Stage> = found.iter().flat_map(|h| std::iter::once(h.stage).chain(also(target, h))).collect();
     let mut causes: Vec<String> = Vec::new();
     for h in found {
         if !causes.contains(&h.cause) {
@@ -206,9 +207,17 @@ fn classes(found: &[&Hypothesis]) -> Conclusion {
     }
 }
 
-/// Stages that would give the same output: zeros that are multiplied, and products that are not made.
-fn also(class: &str) -> Option<Stage> {
-    match class {
+/// Stages that would give the same output: zeros that are multiplied, and products that are not made; rows, or columns, that nothing but the
+/// sum is indexed by, and that a load moves as a store does.
+fn also(target: &Target, hypothesis: &Hypothesis) -> Option<Stage> {
+    match &hypothesis.knobs.store {
+        Some(StoreFault::RowXor(_) | StoreFault::RowInterleave) if !target.indexed_by_m() => {
+            return Some(Stage::OperandLoad);
+        }
+        Some(StoreFault::ColumnXor(_)) if !target.indexed_by_n() => return Some(Stage::OperandLoad),
+        _ => {}
+    }
+    match hypothesis.class {
         "K_BLOCK_MISSING" | "K_TAIL_MISSING" | "K_SUBTILE_TAIL" | "K_SUBTILE_ONLY_FIRST" => Some(Stage::OperandLoad),
         "ROW_CLAMP_ZERO" => Some(Stage::MmaAccumulate),
         _ => None,

@@ -2,9 +2,10 @@
 
 use crate::model::{Padding, RawLaunch};
 
-use super::host::{Host, Predicted};
+use super::host::Host;
 use super::kind::Kind;
 use super::knobs::Knobs;
+use super::predicted::Predicted;
 use super::probes::Rung;
 use super::seen::{Seen, same};
 use super::target::Target;
@@ -58,12 +59,15 @@ impl<'a> Evidence<'a> {
     /// More of them.
     pub fn add(&mut self, rungs: Vec<Rung>, raw: &[RawLaunch]) {
         for (index, rung) in rungs.into_iter().enumerate() {
+            let extents = (self.target.m() as u64, self.target.n() as u64, self.target.out_leading as u64);
+            let of_probe =
+                |l: &&RawLaunch| l.probe as usize == index && (l.rows, l.columns, l.leading_dimension) == extents;
             if raw.iter().any(|l| l.probe as usize == index && l.cuda_error) {
                 self.crashed.push(rung.probe.name);
                 continue;
             }
             let mut launches: Vec<(u32, Seen)> =
-                raw.iter().filter(|l| l.probe as usize == index).map(|l| (l.launch, Seen::new(l))).collect();
+                raw.iter().filter(of_probe).map(|l| (l.launch, Seen::new(l, self.target.storage()))).collect();
             launches.sort_by_key(|l| l.0);
             let launches: Vec<Seen> =
                 launches.into_iter().map(|l| l.1).filter(|l| l.values.len() == self.target.storage()).collect();
@@ -104,12 +108,8 @@ impl<'a> Evidence<'a> {
     /// The logical output of a probe, row-major, without the probe's gain and what it is added to.
     pub fn output(&self, shown: &Shown) -> Vec<f64> {
         let t = self.target;
-        let seen = shown.seen();
-        let (gain, before) = (shown.rung.gain, self.before(shown));
-        let row = |r: usize| {
-            seen.values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| (x - before) / gain)
-        };
-        (0..t.m()).flat_map(row).collect()
+        let (gain, before, values) = (shown.rung.gain, self.before(shown), &shown.seen().values);
+        t.addresses().map(|address| (values[address] - before) / gain).collect()
     }
 
     /// What was in the output and is still part of it.
@@ -121,9 +121,7 @@ impl<'a> Evidence<'a> {
     pub fn expected(&self, shown: &Shown) -> Vec<f64> {
         let t = self.target;
         let (gain, before, values) = (shown.rung.gain, self.before(shown), &shown.expected.values);
-        let row =
-            |r: usize| values[r * t.out_leading..r * t.out_leading + t.n()].iter().map(move |x| (x - before) / gain);
-        (0..t.m()).flat_map(row).collect()
+        t.addresses().map(|address| (values[address] - before) / gain).collect()
     }
 
     /// Whether, where launches differ, most of the elements that some launch has wrong are right in another.
@@ -141,27 +139,27 @@ impl<'a> Evidence<'a> {
         all * 2 <= some
     }
 
-    /// Rows × columns of addresses, mismatches first.
+    /// Lines × places in them, padding among them, mismatches first.
     fn sample(&self, shown: &Shown) -> Vec<usize> {
         let t = self.target;
-        let (mut rows, mut columns) = (Vec::new(), Vec::new());
+        let (mut lines, mut places) = (Vec::new(), Vec::new());
         let mut offer = |address: usize| {
-            let (r, q) = (address / t.out_leading, address % t.out_leading);
-            if rows.len() < SAMPLE && !rows.contains(&r) {
-                rows.push(r);
+            let (line, place) = (address / t.out_leading, address % t.out_leading);
+            if lines.len() < SAMPLE && !lines.contains(&line) {
+                lines.push(line);
             }
-            if columns.len() < SAMPLE && !columns.contains(&q) {
-                columns.push(q);
+            if places.len() < SAMPLE && !places.contains(&place) {
+                places.push(place);
             }
         };
         let wrong: Vec<usize> = shown.seen().disagreements(&shown.expected).collect();
         let step = (wrong.len() / (2 * SAMPLE)).max(1);
         wrong.iter().step_by(step).take(2 * SAMPLE).for_each(|address| offer(*address));
         for i in 0..SAMPLE {
-            offer(i * (t.m() - 1) / (SAMPLE - 1) * t.out_leading + i * (t.n() - 1) / (SAMPLE - 1));
+            offer(t.address(i * (t.m() - 1) / (SAMPLE - 1), i * (t.n() - 1) / (SAMPLE - 1)));
         }
         let storage = t.storage();
-        let grid = rows.iter().flat_map(|r| columns.iter().map(move |q| r * t.out_leading + q));
+        let grid = lines.iter().flat_map(|line| places.iter().map(move |place| line * t.out_leading + place));
         grid.filter(|address| *address < storage).collect()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::Stage;
 
-use super::coverage::{Run, coverage};
+use super::coverage::{Run, counts_of_k, coverage, runs_of_k};
 use super::dictionary::Hypothesis;
 use super::evidence::Evidence;
 use super::kind::Kind;
@@ -24,6 +24,9 @@ fn hypothesis(class: &'static str, stage: Stage, cause: String, knobs: Knobs, ga
 /// All that the measurements suggest.
 pub(super) fn hypotheses(evidence: &Evidence<'_>, a: Option<&Map>, b: Option<&Map>) -> Vec<Hypothesis> {
     let mut list = counted(evidence);
+    if list.is_empty() {
+        list.extend(counted_one_by_one(evidence));
+    }
     list.extend(unwritten(evidence));
     list.extend(overread(evidence));
     for (map, is_a) in [(a, true), (b, false)] {
@@ -58,14 +61,13 @@ fn counted(evidence: &Evidence<'_>) -> Vec<Hypothesis> {
     let t = evidence.target;
     let side = |is_a| coverage(evidence, is_a).and_then(|c| Some((c.width, c.runs(t.k)?)));
     let (Some((width_a, a)), Some((width_b, b))) = (side(true), side(false)) else { return vec![] };
-    let with = |slots| Knobs { slots: Some(Arc::new(slots)), ..Knobs::default() };
     let stale = |found: (usize, usize, usize), sides, name: &str| {
         let (from, to, length) = found;
         hypothesis(
             "STALE_STAGE",
             Stage::OperandLoad,
             format!("{name}: k from {to} to {} holds the data of k from {from}", to + length),
-            with(replaced(t.k, found, sides)),
+            Knobs { slots: Some(Arc::new(replaced(t.k, found, sides))), ..Knobs::default() },
             COUNT,
         )
     };
@@ -84,23 +86,38 @@ fn counted(evidence: &Evidence<'_>) -> Vec<Hypothesis> {
     if a.is_empty() || b.is_empty() {
         return list;
     }
-    let (class, cause) = match finer.as_slice() {
-        [(from, to, 0.0)] if *to == t.k => ("K_TAIL_MISSING", format!("k from {from} on is not in the sum")),
-        [(from, to, 0.0)] => ("K_BLOCK_MISSING", format!("k from {from} to {to} is not summed")),
-        [(from, to, count)] => ("K_BLOCK_DOUBLE", format!("k from {from} to {to} is summed {count} times")),
-        _ => return list,
-    };
-    list.push(hypothesis(class, Stage::MmaAccumulate, cause, with(slots(t.k, finer)), COUNT));
+    list.extend(one_run(t.k, finer, COUNT));
     list
+}
+
+/// One run of k that is left out, or summed more often.
+fn one_run(k: usize, runs: &[Run], gate: &'static [Kind]) -> Option<Hypothesis> {
+    let (class, cause) = match runs {
+        [(from, to, 0.0)] if *to == k => ("K_TAIL_MISSING", format!("k from {from} on is not in the sum")),
+        [(from, to, 0.0)] => ("K_BLOCK_MISSING", format!("k from {from} to {to} is not summed")),
+        [(from, to, count)] if from + 1 == *to => {
+            ("K_BLOCK_DOUBLE", format!("the product at k = {from} is summed {count} times"))
+        }
+        [(from, to, count)] => ("K_BLOCK_DOUBLE", format!("k from {from} to {to} is summed {count} times")),
+        _ => return None,
+    };
+    let knobs = Knobs { slots: Some(Arc::new(slots(k, runs))), ..Knobs::default() };
+    Some(hypothesis(class, Stage::MmaAccumulate, cause, knobs, gate))
+}
+
+/// The same where the probes of many k at a time do not say which it is.
+fn counted_one_by_one(evidence: &Evidence<'_>) -> Option<Hypothesis> {
+    one_run(evidence.target.k, &runs_of_k(&counts_of_k(evidence)?), MAPPED)
 }
 
 /// The elements that no probe writes.
 fn unwritten(evidence: &Evidence<'_>) -> Option<Hypothesis> {
     let t = evidence.target;
     let (m, n) = (t.m(), t.n());
+    // A row of no group may hold anything.
+    let free: Vec<bool> = (0..m * n).map(|i| t.group(i / n).is_none()).collect();
     let mask = |shown: &super::evidence::Shown| -> Vec<bool> {
-        let written = &shown.seen().written;
-        (0..m).flat_map(|r| written[r * t.out_leading..r * t.out_leading + n].iter().copied()).collect()
+        t.addresses().zip(&free).map(|(address, free)| *free || shown.seen().written[address]).collect()
     };
     let first = mask(evidence.shown.first()?);
     if first.iter().all(|w| *w) || !first.iter().any(|w| *w) || evidence.shown.iter().any(|s| mask(s) != first) {
@@ -121,7 +138,8 @@ fn unwritten(evidence: &Evidence<'_>) -> Option<Hypothesis> {
         let place = format!("rows {} to {} of columns {} to {}", rows.0, rows.1 - 1, columns.0, columns.1 - 1);
         ("TILE_UNWRITTEN", format!("{place} are not written"))
     } else {
-        ("TILE_PART_UNWRITTEN", format!("{} of {} elements are not written", missing.len(), m * n))
+        let all = free.iter().filter(|free| !**free).count();
+        ("TILE_PART_UNWRITTEN", format!("{} of {all} elements are not written", missing.len()))
     };
     let store = Some(StoreFault::Mask(Arc::new(first)));
     Some(hypothesis(class, Stage::Store, cause, Knobs { store, ..Knobs::default() }, WRITTEN))

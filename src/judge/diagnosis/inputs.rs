@@ -56,9 +56,12 @@ pub fn fill_of(probe: &Probe, role: Role) -> Fill {
 impl Inputs {
     /// Evaluates the fills; none when a file is among them.
     pub fn new(target: &Target, probe: &Probe) -> Option<Self> {
-        let operand = |role, side: &Side| Values::new(&fill_of(probe, role), side.element, side.rows, target.k);
-        let a = operand(Role::A, &target.a)?;
-        let b = operand(Role::B, &target.b)?;
+        let operand = |role, side: &Side, other| {
+            let few = matches!(fill_of(probe, other), Fill::OneHot { .. });
+            Values::new(&fill_of(probe, role), side.element, (side.rows, target.k), few)
+        };
+        let a = operand(Role::A, &target.a, Role::B)?;
+        let b = operand(Role::B, &target.b, Role::A)?;
         let padding = |side: &Side| if probe.padding == Padding::Poison { format::poison(side.element) } else { 0.0 };
         let block = |role, side: &Side| -> Option<Vec<f64>> {
             match (side.scale, side.scale_extent(target.k)) {

@@ -144,13 +144,15 @@ pub enum StoreFault {
     TileSwap,
     /// Another leading dimension.
     Leading(usize),
+    /// Rows where columns should be contiguous, or the reverse, with this leading dimension.
+    OtherMajor(usize),
     /// Not masked at the edges.
     Unmasked,
     /// Only these elements of (m, n), row-major, are written.
     Mask(Arc<Vec<bool>>),
     /// The base is off by so many elements.
     Offset(i64),
-    /// Rows of the staged tile lie so many elements apart, and are read as if they were as far apart as the tile is wide.
+    /// Lines of the staged tile lie so many elements apart, and are read as if they lay one behind the other.
     Pitch(usize),
     /// Measured: the source of (m, n) row-major.
     Map(Arc<Vec<(usize, usize)>>),
@@ -191,6 +193,8 @@ pub struct Knobs {
     pub adds_each: bool,
     /// The group whose rows of b each row meets, instead of its own; none for no group.
     pub group_of: Option<Arc<Vec<Option<usize>>>>,
+    /// Rows of b from group to group, instead of the contract's.
+    pub group_stride: Option<usize>,
     /// The two columns of a gated activation: exchanged.
     pub gate_swapped: bool,
     /// The two columns of a gated activation: paired as the other layout has them.

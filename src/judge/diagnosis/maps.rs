@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::{Fill, Role};
 
-use super::coverage::{Coverage, coverage};
+use super::coverage::{Coverage, counts_of_k, coverage};
 use super::dictionary::Fits;
 use super::evidence::{Evidence, Shown};
 use super::inputs::fill_of;
@@ -37,7 +37,7 @@ pub struct Map {
 }
 
 /// Column of the other operand's row r under a one-hot fill.
-fn hot_column(shown: &Shown, role: Role, k: usize, r: usize) -> usize {
+pub(super) fn hot_column(shown: &Shown, role: Role, k: usize, r: usize) -> usize {
     match fill_of(&shown.rung.probe, role) {
         Fill::OneHot { stride, offset, .. } => {
             ((r as u128 * u128::from(stride) + u128::from(offset)) % k as u128) as usize
@@ -181,7 +181,8 @@ pub fn fits(evidence: &Evidence<'_>, a: Option<&Map>, b: Option<&Map>) -> Fits {
                 let Fill::Blocks { width } = fill_of(&shown.rung.probe, role) else { continue };
                 let groups = t.k.div_ceil(width as usize);
                 for address in shown.seen().disagreements(&shown.expected) {
-                    let row = if is_a { address / t.out_leading } else { address % t.out_leading };
+                    let Some((r, q)) = t.place(address) else { continue };
+                    let row = if is_a { r } else { q };
                     let first = row % groups * width as usize;
                     blocks.extend(first / t.tile_k..=(first + width as usize - 1).min(t.k - 1) / t.tile_k);
                 }
@@ -228,8 +229,18 @@ pub fn store_knobs(evidence: &Evidence<'_>, a: &Map, b: &Map) -> Option<Knobs> {
     moved.then(|| Knobs { store: Some(StoreFault::Map(Arc::new(sources))), ..Knobs::default() })
 }
 
-/// Knobs of the counts that the two cover probes agree on.
+/// Knobs of the counts that the two cover probes agree on, or of those of each k.
 pub fn coverage_knobs(evidence: &Evidence<'_>) -> Option<Knobs> {
+    let covered = covered_knobs(evidence);
+    covered.or_else(|| {
+        let counts = counts_of_k(evidence).filter(|counts| counts.iter().any(|count| *count != 1))?;
+        let of = |(k, count): (usize, &usize)| std::iter::repeat_n((k as u32, k as u32), *count);
+        let slots = counts.iter().enumerate().flat_map(of).collect();
+        Some(Knobs { slots: Some(Arc::new(slots)), ..Knobs::default() })
+    })
+}
+
+fn covered_knobs(evidence: &Evidence<'_>) -> Option<Knobs> {
     let t = evidence.target;
     let (a, b) = (coverage(evidence, true)?, coverage(evidence, false)?);
     let finer = if a.width <= b.width { &a } else { &b };

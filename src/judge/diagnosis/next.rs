@@ -62,9 +62,11 @@ pub fn next<'a>(target: &'a Target, seed: u64, rounds: &[Vec<RawLaunch>]) -> Nex
         Conclusion::Named { by, .. } => *by == super::decide::Sureness::Class,
         Conclusion::Open { .. } => false,
     };
-    if settled || mapped {
+    let more = if settled || mapped { Rungs::default() } else { round(target, seed, 1) };
+    // Of groups and of gates no map is read.
+    if more.rungs.is_empty() {
         Next::Done(Box::new(Diagnosis { conclusion, evidence, refused }))
     } else {
-        Next::Run(plan(round(target, seed, 1)))
+        Next::Run(plan(more))
     }
 }

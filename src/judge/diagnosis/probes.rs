@@ -2,11 +2,10 @@
 
 use crate::model::{ElementType, Fill, OutFill, Padding, Probe, Role};
 
-use super::format;
 use super::inputs::Inputs;
 use super::kind::Kind;
 use super::proof::{Proof, proof};
-use super::target::{Side, Target, Tensor};
+use super::target::{Target, Tensor};
 
 /// A probe with what is predicted from it.
 #[derive(Debug, Clone)]
@@ -50,18 +49,18 @@ pub(super) fn whole_numbers(element: ElementType) -> i64 {
     }
 }
 
-fn signed(element: ElementType) -> bool {
+pub(super) fn signed(element: ElementType) -> bool {
     !matches!(element, ElementType::U8 | ElementType::Ue4m3 | ElementType::Ue8m0)
 }
 
 /// Builds rungs for one target.
 pub struct Builder<'a> {
     pub(super) target: &'a Target,
-    seed: u64,
+    pub(super) seed: u64,
     pub(super) out: Rungs,
 }
 
-type Fills = Vec<(Role, Fill)>;
+pub(super) type Fills = Vec<(Role, Fill)>;
 
 pub(super) fn constant(value: f64) -> Fill {
     Fill::Constant { value }
@@ -77,7 +76,7 @@ impl<'a> Builder<'a> {
         Builder { target, seed, out: Rungs::default() }
     }
 
-    fn seed(&self, salt: u64) -> u64 {
+    pub(super) fn seed(&self, salt: u64) -> u64 {
         // Seeds of a plan stay below 2^32, and three apart for the pieces of a gaussian.
         (super::fill::hash(self.seed, salt, 0) >> 34) * 4
     }
@@ -95,25 +94,44 @@ impl<'a> Builder<'a> {
         padding: Padding,
         launches: u32,
     ) {
+        if let Some(rung) = self.built(kind, index, (fills, gain), padding, launches) {
+            self.keep(rung);
+        }
+    }
+
+    /// A rung, whether its sums are exact or not; none with a file.
+    pub(super) fn built(
+        &self,
+        kind: Kind,
+        index: usize,
+        (fills, gain): (Fills, f64),
+        padding: Padding,
+        launches: u32,
+    ) -> Option<Rung> {
         let out = match self.target {
             Target { accumulate: true, .. } => OutFill::Constant(1.0),
             Target { zeroed: true, .. } => OutFill::Constant(0.0),
             _ => OutFill::Sentinel,
         };
         let name = if index == 0 { kind.name().to_owned() } else { format!("{}.{index}", kind.name()) };
-        let probe = Probe { name: name.clone(), fills, padding, out, launches };
-        let Some(inputs) = Inputs::new(self.target, &probe) else { return };
+        let probe = Probe { name, fills, padding, out, launches };
+        let inputs = Inputs::new(self.target, &probe)?;
         let proof = proof(self.target, &inputs);
-        if proof.holds {
-            let first = if self.target.gain() > 1.0 { self.target.gain() } else { 1.0 };
-            self.out.rungs.push(Rung { kind, index, probe, inputs, proof, gain, first });
+        let first = if self.target.gain() > 1.0 { self.target.gain() } else { 1.0 };
+        Some(Rung { kind, index, probe, inputs, proof, gain, first })
+    }
+
+    /// Takes it to be run, or to be listed as refused.
+    pub(super) fn keep(&mut self, rung: Rung) {
+        if rung.proof.holds {
+            self.out.rungs.push(rung);
         } else {
-            self.out.refused.push((name, proof));
+            self.out.refused.push((rung.probe.name, rung.proof));
         }
     }
 
     /// A power of two that brings sums of this size into the range of a narrow output, as a fill of alpha or scale_a.
-    fn shrink(&self, size: f64) -> Fills {
+    pub(super) fn shrink(&self, size: f64) -> Fills {
         let limit = match self.target.out {
             ElementType::S8 => 100.0,
             ElementType::U8 => 200.0,
@@ -134,16 +152,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn integers(&self, side: &Side, size: i64, salt: u64) -> Fill {
-        let size = size.min(whole_numbers(side.element));
-        let low = if signed(side.element) { -size } else { 0 };
-        Fill::Integers { low, high: size, seed: self.seed(salt) }
-    }
-
-    pub(super) fn powers(&self, low: i64, high: i64, salt: u64) -> Fill {
-        Fill::Powers { low, high, seed: self.seed(salt) }
-    }
-
     /// Where digits of an operand begin that is added to a sum of zero.
     fn first(&self) -> i64 {
         self.target.gain() as i64
@@ -159,106 +167,6 @@ impl<'a> Builder<'a> {
             Some(_) => (1.0, vec![(scale, constant(gain))]),
             None => (gain, vec![]),
         }
-    }
-
-    /// How far random sums are lifted, as a power of two, so that they are beyond the curve of an activation.
-    fn raised(&self) -> i64 {
-        match self.target.out {
-            _ if self.target.gain() == 1.0 => 0,
-            // A product of two sums leaves its range.
-            ElementType::F16 if self.target.gate.is_some() => -4,
-            // Integers make sums that leave it too, when their codes are read with another sign.
-            ElementType::F16 if self.target.a.element.significant_bits().is_none() => 0,
-            ElementType::F16 => 7,
-            _ => 9,
-        }
-    }
-
-    /// Random values for all operands of the epilogue, scales powers of two; with them, whether they lift the sums.
-    fn random_epilogue(&self, salt: u64, down: i32) -> (Fills, bool) {
-        let t = self.target;
-        let draw = super::fill::hash(self.seed, salt, 1);
-        let mut fills = Vec::new();
-        let raised = self.raised();
-        let mut lifted = raised == 0;
-        if t.uses(Tensor::ScaleA) {
-            let up = if lifted { 0 } else { raised + 1 };
-            lifted = true;
-            fills.push((Role::ScaleA, self.powers(up - 1, up + 2, salt + 10)));
-        }
-        if t.uses(Tensor::ScaleB) {
-            fills.push((Role::ScaleB, self.powers(-1, 2, salt + 11)));
-        }
-        if t.uses(Tensor::Alpha) {
-            let alpha = [0.5, 2.0, 4.0][(draw % 3) as usize];
-            let up = if lifted { 0 } else { raised as i32 + 1 };
-            lifted = true;
-            let fill = if t.alpha_of_group {
-                self.powers(i64::from(up - down) - 1, i64::from(up - down) + 2, salt + 16)
-            } else {
-                constant(alpha * 2_f64.powi(up - down))
-            };
-            fills.push((Role::Alpha, fill));
-        }
-        if t.uses(Tensor::Beta) {
-            fills.push((Role::Beta, constant([0.5, 2.0, 4.0][(draw >> 24) as usize % 3])));
-        }
-        if t.uses(Tensor::Bias) {
-            let fill = if raised > 0 {
-                self.powers(7, if t.out == ElementType::F16 { 10 } else { 14 }, salt + 12)
-            } else {
-                let size = if raised < 0 { 4 } else { 40 };
-                Fill::Integers { low: -size, high: size, seed: self.seed(salt + 12) }
-            };
-            fills.push((Role::Bias, fill));
-        }
-        if t.uses(Tensor::Residual) {
-            fills.push((Role::Residual, Fill::Integers { low: -40, high: 40, seed: self.seed(salt + 13) }));
-        }
-        if t.has_zero_point() {
-            let size = 1 + (draw >> 8) % 8;
-            let sign = if draw >> 16 & 1 == 0 { 1.0 } else { -1.0 };
-            fills.push((Role::ZeroPoint, constant(sign * size as f64)));
-        }
-        (fills, lifted)
-    }
-
-    fn random_scales(&self, salt: u64, low: i64, high: i64) -> Fills {
-        let mut fills = Vec::new();
-        for (role, side, salt) in [(Role::ScaleA, &self.target.a, salt + 14), (Role::ScaleB, &self.target.b, salt + 15)]
-        {
-            if side.scale.is_some() {
-                fills.push((role, self.powers(low, high, salt)));
-            }
-        }
-        fills
-    }
-
-    fn random(&mut self, kind: Kind, sizes: (i64, i64), padding: Padding, scales: (i64, i64), salt: u64) {
-        let t = self.target;
-        let spread = (sizes.0.min(whole_numbers(t.a.element)) * sizes.1.min(whole_numbers(t.b.element))) as f64 / 2.0
-            * (t.k as f64).sqrt()
-            * 2_f64.powi(scales.1 as i32 * 2 * i32::from(t.a.scale.is_some()));
-        let down = match self.shrink(spread * 4.0).first() {
-            Some((_, Fill::Constant { value })) => -value.log2() as i32,
-            _ => 0,
-        };
-        let sizes = if self.raised() < 0 { (1, 1) } else { sizes };
-        let (a, b) = (self.integers(&t.a, sizes.0, salt), self.integers(&t.b, sizes.1, salt + 1));
-        let mut fills = vec![(Role::A, a), (Role::B, b)];
-        let (more, lifted) = self.random_epilogue(salt, down);
-        fills.extend(more);
-        let up = if lifted || t.a.scale.is_none() { 0 } else { self.raised() / 2 + 1 };
-        fills.extend(self.random_scales(salt, scales.0 + up, scales.1 + up));
-        if !lifted && self.raised() > 0 && t.a.scale.is_none() && t.b.scale.is_none() {
-            // One operand has signs, the other the size.
-            let top = (whole_numbers(ElementType::F16) as f64).min(format::largest(t.b.element)).log2().floor() as i64;
-            let up = self.raised().min(top - 1);
-            let (index, side) = if kind == Kind::RandomLarge { (0, &t.b) } else { (1, &t.a) };
-            fills[index].1 = self.powers(up, up + 1, salt + 17);
-            fills[1 - index].1 = self.integers(side, sizes.0.min(sizes.1).min(3), salt + 18);
-        }
-        self.add(kind, 0, fills, padding, 2);
     }
 
     fn cover(&self, rows: usize, element: ElementType) -> u64 {
@@ -380,30 +288,6 @@ impl<'a> Builder<'a> {
         self.out
     }
 
-    /// Block scales whose codes stay exact when they are read as another type's: at the far end of the range, and for UE4M3, where
-    /// neighbouring powers lie 2^8 apart as UE8M0, in one operand at a time.
-    fn scales(&mut self) {
-        let scale = |side: &Side| side.scale.map(|s| s.element);
-        match scale(&self.target.a).or(scale(&self.target.b)) {
-            None => {}
-            Some(ElementType::Ue4m3) => {
-                for index in 0..2 {
-                    let fills = |salt, varied| if varied { self.powers(7, 8, salt) } else { constant(256.0) };
-                    let scales = vec![(Role::ScaleA, fills(414, index == 0)), (Role::ScaleB, fills(415, index == 1))];
-                    let (a, b) = (self.integers(&self.target.a, 3, 400), self.integers(&self.target.b, 3, 401));
-                    let mut all = vec![(Role::A, a), (Role::B, b)];
-                    all.extend(self.random_epilogue(400, 0).0);
-                    all.extend(scales.into_iter().filter(|(role, _)| {
-                        let side = if *role == Role::ScaleA { &self.target.a } else { &self.target.b };
-                        side.scale.is_some()
-                    }));
-                    self.add(Kind::RandomScales, index, all, Padding::Zero, 2);
-                }
-            }
-            Some(_) => self.random(Kind::RandomScales, (3, 3), Padding::Zero, (-7, -1), 400),
-        }
-    }
-
     fn has(&self, role: Role) -> bool {
         let t = self.target;
         match role {
@@ -413,108 +297,6 @@ impl<'a> Builder<'a> {
             Role::Residual => t.uses(Tensor::Residual),
             Role::ZeroPoint => t.has_zero_point(),
             _ => false,
-        }
-    }
-
-    /// Sums below zero, and sums on the curve, whose digits make every argument different.
-    fn activations(&mut self, hot: u64) {
-        let t = self.target;
-        if t.activations().next().is_none() {
-            return;
-        }
-        let curved = t.gain() > 1.0;
-        let (below, lift) = if curved { self.lift(Role::A) } else { (1.0, vec![]) };
-        // An operand without a sign has no sum below zero.
-        let below = if signed(t.a.element) { -2.0 * below } else { 1.0 };
-        let mut fills = vec![(Role::A, one_hot(0, hot, below)), (Role::B, one_hot(0, hot, 1.0))];
-        if curved {
-            // -4 · 64: nothing is left of the curve.
-            fills[1].1 = one_hot(0, hot, whole_numbers(t.b.element).min(4) as f64);
-        }
-        fills.extend(lift);
-        if t.uses(Tensor::Bias) {
-            fills.push((Role::Bias, Fill::ColumnDigits { base: 4, digit: 0, first: 1 }));
-        }
-        self.add(Kind::Activation, 0, fills, Padding::Zero, 1);
-        if !curved {
-            return;
-        }
-        for (index, reach) in [4.0, 8.0].into_iter().enumerate() {
-            let size = whole_numbers(t.b.element).min(64);
-            let step = match t.a.element.significant_bits() {
-                Some(_) => (reach / size as f64).clamp(1.0 / 16.0, 2.0),
-                None => 1.0,
-            };
-            let low = if signed(t.b.element) { -size } else { 0 };
-            let b = Fill::Integers { low, high: size, seed: self.seed(80 + index as u64) };
-            self.add(Kind::Curve, index, vec![(Role::A, one_hot(0, hot, step)), (Role::B, b)], Padding::Zero, 1);
-        }
-    }
-
-    fn codes(&mut self, hot: u64) {
-        let t = self.target;
-        let fill = |element: ElementType, seed: u64| match element {
-            ElementType::E4m3 | ElementType::E5m2 => Fill::Gaussian { seed, scale: 8.0 },
-            ElementType::E2m1 | ElementType::S8 | ElementType::U8 => Fill::Codes { step: 37 },
-            _ => Fill::Integers { low: -255, high: 255, seed },
-        };
-        let (a, b) = (fill(t.a.element, self.seed(50)), fill(t.b.element, self.seed(54)));
-        self.add(Kind::CodesA, 0, vec![(Role::A, a), (Role::B, one_hot(1, hot, 1.0))], Padding::Zero, 1);
-        self.add(Kind::CodesB, 0, vec![(Role::A, one_hot(1, hot, 1.0)), (Role::B, b)], Padding::Zero, 1);
-    }
-
-    fn accumulator(&mut self) {
-        let t = self.target;
-        let window = t.promote.unwrap_or(t.k).min(t.k) as f64;
-        let room = (2_f64.powi(t.accumulator_bits.min(24) as i32) / window).sqrt().floor() as i64;
-        let size = room.min(whole_numbers(t.a.element)).min(whole_numbers(t.b.element)).min(255);
-        if size < 1 {
-            return;
-        }
-        let low = (size / 2).max(size - 3).max(1);
-        let draw = |seed| Fill::Integers { low, high: size, seed };
-        let mut fills = vec![(Role::A, draw(self.seed(60))), (Role::B, draw(self.seed(61)))];
-        fills.extend(self.shrink((size * size) as f64 * t.k as f64));
-        self.add(Kind::Accumulator, 0, fills.clone(), Padding::Zero, 1);
-        // Signs cancel: a small sum after large partial ones shows lost bits in any output.
-        if signed(t.b.element) && signed(t.a.element) {
-            fills[0].1 = Fill::Integers { low: -size, high: size, seed: self.seed(62) };
-            self.add(Kind::Accumulator, 1, fills, Padding::Zero, 1);
-        }
-    }
-
-    fn rounding(&mut self, hot: u64) {
-        let t = self.target;
-        let Some(bits) = t.out.significant_bits().filter(|bits| *bits < 24) else { return };
-        let factor = if t.uses(Tensor::Alpha) {
-            Some(Role::Alpha)
-        } else if t.uses(Tensor::ScaleA) {
-            Some(Role::ScaleA)
-        } else {
-            None
-        };
-        let size = whole_numbers(t.a.element).min((1 << bits) - 1).min(255);
-        let a = Fill::Integers { low: if signed(t.a.element) { -size } else { 0 }, high: size, seed: self.seed(70) };
-        match factor {
-            Some(role) => {
-                for (index, part) in [0.25, 0.5, 0.75, 1.5].into_iter().enumerate() {
-                    let alpha = 1.0 + part * 2_f64.powi(1 - bits as i32);
-                    let fills = vec![(Role::A, a.clone()), (Role::B, one_hot(1, hot, 1.0)), (role, constant(alpha))];
-                    self.add(Kind::Round, index, fills, Padding::Zero, 1);
-                }
-            }
-            None => {
-                let value = whole_numbers(t.b.element).min(255);
-                for (index, value) in [value, value - 1].into_iter().enumerate() {
-                    let a = Fill::Integers {
-                        low: if signed(t.a.element) { -255 } else { 0 },
-                        high: 255,
-                        seed: self.seed(70),
-                    };
-                    let fills = vec![(Role::A, a), (Role::B, one_hot(1, hot, value as f64))];
-                    self.add(Kind::Round, index, fills, Padding::Zero, 1);
-                }
-            }
         }
     }
 }

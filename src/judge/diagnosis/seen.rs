@@ -4,7 +4,7 @@ use crate::model::RawLaunch;
 
 use super::format;
 use super::function::Range;
-use super::host::{ANY, Predicted};
+use super::predicted::{ANY, Predicted};
 
 /// One launch.
 #[derive(Debug, Clone, Default)]
@@ -39,11 +39,10 @@ pub fn apart(a: Range, b: Range) -> bool {
 }
 
 impl Seen {
-    /// Decodes a launch; elements of four bits are taken low nibble first.
-    pub fn new(raw: &RawLaunch) -> Self {
+    /// Decodes the first `elements` of a launch's storage, or as many as there are; those of four bits are taken low nibble first.
+    pub fn new(raw: &RawLaunch, elements: usize) -> Self {
         let bits = raw.element.bits() as usize;
-        let elements = raw.rows.saturating_sub(1).saturating_mul(raw.leading_dimension).saturating_add(raw.columns);
-        let count = (elements as usize).min(raw.storage.len() * 8 / bits);
+        let count = elements.min(raw.storage.len() * 8 / bits);
         let code = |i: usize| -> u32 {
             if bits == 4 {
                 return u32::from(raw.storage[i / 2] >> (i % 2 * 4) & 0xf);

@@ -49,6 +49,10 @@ impl<'a> Store<'a> {
                 if t.column_tiles() > 1 { (r, swap(q, tq)) } else { (swap(r, tr), q) }
             }
             Some(StoreFault::Map(map)) => map[r * t.n() + q],
+            Some(StoreFault::Pitch(pitch)) if t.out_by_columns => {
+                let at = q % tq * tr + r % tr;
+                (r / tr * tr + at % pitch, q / tq * tq + at / pitch)
+            }
             Some(StoreFault::Pitch(pitch)) => {
                 let at = r % tr * tq + q % tq;
                 (r / tr * tr + at / pitch, q / tq * tq + at % pitch)
@@ -57,38 +61,53 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// All accumulators written to `address`, in no order.
-    pub(super) fn sources(&self, address: usize) -> Vec<(usize, usize)> {
+    /// Elements from line to line, and whether lines are columns.
+    fn layout(&self) -> (usize, bool) {
         let t = self.target;
-        let leading = match self.fault {
-            Some(StoreFault::Leading(leading)) => (*leading).max(1),
-            _ => t.out_leading,
-        };
+        match self.fault {
+            Some(StoreFault::Leading(leading)) => ((*leading).max(1), t.out_by_columns),
+            Some(StoreFault::OtherMajor(leading)) => ((*leading).max(1), !t.out_by_columns),
+            _ => (t.out_leading, t.out_by_columns),
+        }
+    }
+
+    /// Lines that are written, and elements of one.
+    fn lines(&self) -> (usize, usize) {
+        let t = self.target;
         let (rows, columns) = match self.fault {
             Some(StoreFault::Unmasked) => (t.a.padded(), t.padded_columns()),
             _ => (t.m(), t.n()),
         };
+        if self.layout().1 { (columns, rows) } else { (rows, columns) }
+    }
+
+    /// All accumulators written to `address`, in no order.
+    pub(super) fn sources(&self, address: usize) -> Vec<(usize, usize)> {
+        let t = self.target;
+        let ((leading, by_columns), (lines, length)) = (self.layout(), self.lines());
         let mut found = Vec::new();
         let shift = if let Some(StoreFault::Offset(by)) = self.fault { *by } else { 0 };
         let Ok(address) = usize::try_from(address as i64 - shift) else { return found };
-        let mut r = address / leading;
+        let mut line = address / leading;
         loop {
-            let q = address - r * leading;
-            if q >= columns {
+            let at = address - line * leading;
+            if at >= length {
                 break;
             }
-            if r < rows && self.written(r, q) {
+            let (r, q) = if by_columns { (at, line) } else { (line, at) };
+            if line < lines && self.written(r, q) {
                 let source = self.source(r, q);
                 found.push(source);
-                // What lies between the rows of a staged tile is anything: written, and not compared.
-                if matches!(self.fault, Some(StoreFault::Pitch(_))) && source.1 / t.b.tile != q / t.b.tile {
+                // What lies between the lines of a staged tile is anything: written, and not compared.
+                let within = source.0 / t.a.tile == r / t.a.tile && source.1 / t.b.tile == q / t.b.tile;
+                if matches!(self.fault, Some(StoreFault::Pitch(_))) && !within {
                     found.push(source);
                 }
             }
-            if r == 0 {
+            if line == 0 {
                 break;
             }
-            r -= 1;
+            line -= 1;
         }
         found
     }
@@ -97,8 +116,10 @@ impl<'a> Store<'a> {
     pub(super) fn beyond(&self) -> bool {
         let t = self.target;
         match self.fault {
-            Some(StoreFault::Leading(leading)) => (t.m() - 1) * leading + t.n() > t.storage(),
-            Some(StoreFault::Unmasked) => (t.a.padded() - 1) * t.out_leading + t.padded_columns() > t.storage(),
+            Some(StoreFault::Leading(_) | StoreFault::OtherMajor(_) | StoreFault::Unmasked) => {
+                let ((leading, _), (lines, length)) = (self.layout(), self.lines());
+                (lines - 1) * leading + length > t.storage()
+            }
             Some(StoreFault::Offset(by)) => *by != 0,
             _ => false,
         }

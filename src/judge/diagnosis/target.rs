@@ -207,8 +207,10 @@ pub struct Target {
     pub b: Side,
     /// Type of the output.
     pub out: ElementType,
-    /// Elements from row to row of the output.
+    /// Elements from line to line of the output.
     pub out_leading: usize,
+    /// Whether its lines are columns: (r, q) at q · leading + r.
+    pub out_by_columns: bool,
     /// k of a pipeline stage.
     pub tile_k: usize,
     /// k of one instruction.
@@ -305,11 +307,6 @@ impl Target {
     /// Blocks of k, the partial one included.
     pub fn k_blocks(&self) -> usize {
         self.k.div_ceil(self.tile_k)
-    }
-
-    /// Elements of storage of the output.
-    pub fn storage(&self) -> usize {
-        (self.m() - 1) * self.out_leading + self.n()
     }
 
     /// Type of a tensor of the epilogue.

@@ -3,7 +3,8 @@
 
 use crate::model::{ElementType, Fill};
 
-use super::fill::{drawn, evaluate, raw};
+use super::draw::Draw;
+use super::fill::{evaluate, raw};
 use super::format::{self, Rounding};
 
 /// Values at (r, k).
@@ -12,6 +13,7 @@ pub struct Values {
     rows: usize,
     k: usize,
     form: Form,
+    size: Option<Size>,
 }
 
 /// How they are kept.
@@ -35,6 +37,8 @@ pub enum Form {
     },
     /// A formula of small integers.
     Formula(Fill, ElementType),
+    /// Drawn when they are asked for.
+    Drawn(Draw),
     /// All of them, row by row; every value of an operand type is one of f32.
     Dense(Vec<f32>),
 }
@@ -82,8 +86,9 @@ pub fn lowest_bit(x: f64) -> i32 {
 }
 
 impl Values {
-    /// rows × k under `fill`; none for a file.
-    pub fn new(fill: &Fill, element: ElementType, rows: usize, k: usize) -> Option<Self> {
+    /// rows × k under `fill`; none for a file. What meets a one-hot operand is seldom needed whole: `few` values are drawn one by one.
+    pub fn new(fill: &Fill, element: ElementType, (rows, k): (usize, usize), few: bool) -> Option<Self> {
+        let mut size = None;
         let convert = |x| format::convert(element, x, Rounding::NearestEven, true);
         let form = match fill {
             Fill::File { .. } => return None,
@@ -95,14 +100,19 @@ impl Values {
             Fill::Address { .. } | Fill::RowDigits { .. } | Fill::ColumnDigits { .. } => {
                 Form::Formula(fill.clone(), element)
             }
-            _ => match drawn(fill, element, rows as u64, k as u64) {
-                Some(values) => Form::Dense(values),
+            _ => match Draw::new(fill, element) {
+                Some(draw) if few => Form::Drawn(draw),
+                Some(draw) => {
+                    let (values, found) = laid_out(&draw, rows, k);
+                    size = Some(found);
+                    Form::Dense(values)
+                }
                 None => {
                     Form::Dense(evaluate(fill, element, rows as u64, k as u64)?.into_iter().map(|x| x as f32).collect())
                 }
             },
         };
-        Some(Values { rows, k, form })
+        Some(Values { rows, k, form, size })
     }
 
     /// How they are kept.
@@ -142,6 +152,7 @@ impl Values {
                 let x = raw(fill, *element, self.k as u64, r as u64, k as u64).unwrap_or(0.0);
                 format::convert(*element, x, Rounding::NearestEven, true)
             }
+            Form::Drawn(draw) => f64::from(draw.at(r as u64, k as u64)),
             Form::Dense(values) => f64::from(values[r * self.k + k]),
         }
     }
@@ -155,6 +166,7 @@ impl Values {
     pub fn append(&self, r: usize, out: &mut Vec<f64>) {
         match &self.form {
             Form::Dense(values) => out.extend(values[r * self.k..(r + 1) * self.k].iter().map(|x| f64::from(*x))),
+            Form::Drawn(draw) => out.extend(draw.row(r as u64, self.k as u64).map(f64::from)),
             _ => out.extend(self.line(r)),
         }
     }
@@ -170,7 +182,11 @@ impl Values {
                 }
                 line
             }
-            Form::Dense(values) => values[r * self.k..(r + 1) * self.k].iter().map(|x| f64::from(*x)).collect(),
+            Form::Dense(_) | Form::Drawn(_) => {
+                let mut line = Vec::with_capacity(self.k);
+                self.append(r, &mut line);
+                line
+            }
             _ => (0..self.k).map(|k| self.get(r, k)).collect(),
         }
     }
@@ -184,8 +200,11 @@ impl Values {
         }
     }
 
-    /// Their size; an upper bound for formulas.
+    /// Their size; an upper bound for formulas and for what is drawn.
     pub fn size(&self) -> Size {
+        if let Some(size) = self.size {
+            return size;
+        }
         let k = self.k;
         let of = |value: f64, row: f64, count| match value {
             0.0 => Size { unit: 0, largest: 0.0, row: 0.0, count: 0 },
@@ -205,6 +224,10 @@ impl Values {
                 let largest = first.abs().max((first + base - 1).abs()) as f64;
                 Size { unit: 0, largest, row: largest * k as f64, count: k }
             }
+            Form::Drawn(draw) => {
+                let largest = draw.largest();
+                Size { unit: draw.unit(), largest, row: largest * k as f64, count: k }
+            }
             Form::Dense(values) => Size::of(values.chunks(k.max(1)).map(|row| row.iter().map(|x| f64::from(*x)))),
         }
     }
@@ -213,6 +236,29 @@ impl Values {
     pub fn rows(&self) -> usize {
         self.rows
     }
+}
+
+/// All values of a draw, row by row, and their size: unit and largest of what can be drawn, rows as they were.
+fn laid_out(draw: &Draw, rows: usize, k: usize) -> (Vec<f32>, Size) {
+    let mut values = Vec::with_capacity(rows * k);
+    let mut size = Size { unit: draw.unit(), largest: draw.largest(), row: 0.0, count: k };
+    for r in 0..rows {
+        values.extend(draw.row(r as u64, k as u64));
+        size.row = size.row.max(magnitudes(&values[r * k..]));
+    }
+    (values, size)
+}
+
+/// The sum of magnitudes, in eight sums at a time.
+fn magnitudes(row: &[f32]) -> f64 {
+    let mut sums = [0.0_f64; 8];
+    let (whole, rest) = row.as_chunks::<8>();
+    for chunk in whole {
+        for (sum, x) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(x.abs());
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|x| f64::from(x.abs())).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -232,15 +278,17 @@ mod tests {
             Fill::Integers { low: -3, high: 3, seed: 5 },
         ];
         for fill in fills {
-            let values = Values::new(&fill, ElementType::Bf16, 9, 20).unwrap();
-            let all = evaluate(&fill, ElementType::Bf16, 9, 20).unwrap();
-            assert!((0..180).all(|i| values.flat(i) == all[i]), "{fill:?}");
-            assert!((0..9).all(|r| values.line(r) == all[r * 20..(r + 1) * 20]), "{fill:?}");
-            let size = values.size();
-            assert!(
-                all.iter().all(|x| x.abs() <= size.largest && (*x == 0.0 || lowest_bit(*x) >= size.unit)),
-                "{fill:?}"
-            );
+            for few in [false, true] {
+                let values = Values::new(&fill, ElementType::Bf16, (9, 20), few).unwrap();
+                let all = evaluate(&fill, ElementType::Bf16, 9, 20).unwrap();
+                assert!((0..180).all(|i| values.flat(i) == all[i]), "{fill:?}");
+                assert!((0..9).all(|r| values.line(r) == all[r * 20..(r + 1) * 20]), "{fill:?}");
+                let size = values.size();
+                let within = |x: f64| x.abs() <= size.largest && (x == 0.0 || lowest_bit(x) >= size.unit);
+                assert!(all.iter().all(|x| within(*x)), "{fill:?}");
+                let rows = all.chunks(20).map(|row| row.iter().map(|x| x.abs()).sum::<f64>());
+                assert!(rows.fold(0.0, f64::max) <= size.row, "{fill:?}");
+            }
         }
     }
 

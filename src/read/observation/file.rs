@@ -53,7 +53,7 @@ pub enum FileError {
         columns: u64,
         /// Element.
         element: ElementType,
-        /// Elements from row to row.
+        /// Elements from line to line.
         leading_dimension: u64,
         /// Least bytes.
         expected_storage: u64,
@@ -131,13 +131,18 @@ fn one(cursor: &mut Cursor<'_>) -> Result<RawLaunch, FileError> {
         *size = cursor.u64("the head")?;
     }
     let [rows, columns, leading_dimension, storage, mask, guard_hits, input_hits] = sizes;
-    let elements = rows.saturating_sub(1).saturating_mul(leading_dimension).saturating_add(columns);
+    // Lines are rows, or columns: the file does not say which, the contract does.
+    let lines = |count: u64, length: u64| {
+        let elements = count.saturating_sub(1).saturating_mul(leading_dimension).saturating_add(length);
+        (leading_dimension >= length).then_some(elements)
+    };
+    let elements = lines(rows, columns).into_iter().chain(lines(columns, rows)).min().unwrap_or(u64::MAX);
     let expected_storage = elements.saturating_mul(element.bits().into()).div_ceil(8);
     let expected_mask = elements.div_ceil(8);
     // A launch that a CUDA error ended left nothing to copy back.
     let nothing = status & 1 == 1 && storage == 0 && mask == 0;
     let short = !nothing && (storage < expected_storage || mask < expected_mask);
-    if rows == 0 || columns == 0 || leading_dimension < columns || short {
+    if rows == 0 || columns == 0 || elements == u64::MAX || short {
         return Err(FileError::Size {
             record,
             storage,
@@ -205,6 +210,23 @@ mod tests {
         let mut longer = whole;
         longer.push(0);
         assert_eq!(observation_file(&longer), Err(FileError::Trailing(1)));
+    }
+
+    #[test]
+    fn columns_may_lie_beside_each_other_as_well() {
+        // Two rows of three columns, the columns two or four apart.
+        for (leading, storage) in [(2_u64, 12_u64), (4, 20)] {
+            let mut bytes = file();
+            bytes[48..56].copy_from_slice(&leading.to_le_bytes());
+            bytes[56..64].copy_from_slice(&storage.to_le_bytes());
+            bytes.splice(88..102, std::iter::repeat_n(7, storage as usize));
+            bytes[64..72].copy_from_slice(&2_u64.to_le_bytes());
+            bytes.push(1);
+            assert_eq!(observation_file(&bytes).unwrap()[0].storage.len() as u64, storage);
+        }
+        let mut bytes = file();
+        bytes[48..56].copy_from_slice(&1_u64.to_le_bytes());
+        assert!(matches!(observation_file(&bytes), Err(FileError::Size { leading_dimension: 1, .. })));
     }
 
     #[test]

@@ -224,7 +224,15 @@ impl Dictionary<'_> {
             if self.target.alpha_of_group {
                 for by in [-1, 1] {
                     let cause = format!("the group's index into alpha is off by {by}");
-                    self.set("ALPHA_INDEX", cause, SCALARS, at, step(Index::Shift(by), 1));
+                    self.set("ALPHA_INDEX", cause.clone(), SCALARS, at, step(Index::Shift(by), 1));
+                    let turned = self.turned(by);
+                    self.set(
+                        "ALPHA_INDEX",
+                        format!("{cause}, from one end to the other"),
+                        SCALARS,
+                        at,
+                        step(turned, 1),
+                    );
                 }
                 self.set("ALPHA_INDEX", "every group takes the first alpha", SCALARS, at, step(Index::TileLocal, 1));
             }
@@ -243,6 +251,14 @@ impl Dictionary<'_> {
         }
         self.set(tile, format!("{name} is that of the tile's first index"), SCALARS, at, step(Index::TileBase, 1));
         self.set(tile, format!("{name} is indexed within the tile"), SCALARS, at, step(Index::TileLocal, 1));
+    }
+
+    /// The group `by` further for each element, the first behind the last.
+    fn turned(&self, by: i64) -> Index {
+        let t = self.target;
+        let count = t.groups.as_ref().map_or(1, |groups| groups.len()) as i64;
+        let of = |row: usize| (t.group(row).unwrap_or(0) as i64 + by).rem_euclid(count) as usize;
+        Index::Map(Arc::new((0..t.m()).flat_map(|row| std::iter::repeat_n(of(row), t.n())).collect()))
     }
 
     fn rounded(&mut self, at: usize, to: ElementType) {

@@ -64,12 +64,21 @@ impl Dictionary<'_> {
                 self.grouped("GROUP_SWAPPED", cause, |row| t.group(row).map(swap));
             }
         }
+        self.group_strides();
         let last = count.saturating_sub(1);
         let cause = format!("the last group, from row {}, is not written", groups[last].0);
         let rows = |row: usize| t.group(row).filter(|group| *group != last);
         let table = (0..t.m()).map(rows).collect();
         let knobs = Knobs { group_of: Some(Arc::new(table)), ..Knobs::default() };
         self.add("GROUP_TAIL_CUT", Stage::Store, cause, knobs, WRITTEN);
+        for (which, cut) in [("the last group", vec![last]), ("every group", Vec::from_iter(0..count))] {
+            let end =
+                |group: usize| groups[group].0 + groups[group].1.saturating_sub(usize::from(cut.contains(&group)));
+            let rows = |row: usize| t.group(row).filter(|group| row < end(*group));
+            let knobs = Knobs { group_of: Some(Arc::new((0..t.m()).map(rows).collect())), ..Knobs::default() };
+            let cause = format!("the last row of {which} is not written");
+            self.add("GROUP_TAIL_CUT", Stage::Store, cause, knobs, WRITTEN);
+        }
         for unit in [2, 4, 8, 16, 32, 64, 128] {
             let knobs = Knobs { store: Some(StoreFault::GroupRowsDown(unit)), ..Knobs::default() };
             let cause = format!("rows of each group are written up to a multiple of {unit}");
@@ -81,6 +90,25 @@ impl Dictionary<'_> {
                 let knobs = Knobs { group_of: Some(Arc::new(table)), ..Knobs::default() };
                 let cause = format!("the last group is written up to a multiple of {unit} rows");
                 self.add("GROUP_TAIL_CUT", Stage::Store, cause, knobs, WRITTEN);
+            }
+        }
+    }
+
+    /// Rows of b from group to group.
+    fn group_strides(&mut self) {
+        let t = self.target;
+        let wide = t.wide();
+        let near = [-8_i64, -4, -2, -1, 1, 2, 4, 8].map(|by| wide as i64 + by);
+        let tiled = [wide.next_multiple_of(t.b.tile) as i64, (wide / t.b.tile * t.b.tile) as i64, t.n() as i64];
+        let mut tried = vec![wide as i64, 0];
+        for stride in near.into_iter().chain(tiled) {
+            if !tried.contains(&stride) && stride > 0 {
+                tried.push(stride);
+                let knobs = Knobs { group_stride: Some(stride as usize), ..Knobs::default() };
+                let cause = format!(
+                    "the weights of a group begin {stride} rows behind those of the one before, instead of {wide}"
+                );
+                self.add("GROUP_STRIDE_WRONG", Stage::OperandLoad, cause, knobs, OPERAND);
             }
         }
     }

@@ -36,9 +36,10 @@ impl Dictionary<'_> {
             let cause = format!("the {what} of every tile is not written");
             self.store_fault("TILE_PART_UNWRITTEN", cause, StoreFault::TileColumnsFrom(limit), WRITTEN);
         }
-        for more in [1, 2, 4, 8, 16, 32].into_iter().filter(|more| 2 * more <= t.b.tile) {
-            let (pitch, width) = (t.b.tile + more, t.b.tile);
-            let cause = format!("rows of the staged tile lie {pitch} elements apart and are stored as if {width}");
+        let (line, width) = if t.out_by_columns { ("columns", t.a.tile) } else { ("rows", t.b.tile) };
+        for more in [1, 2, 4, 8, 16, 32].into_iter().filter(|more| 2 * more <= width) {
+            let pitch = width + more;
+            let cause = format!("{line} of the staged tile lie {pitch} elements apart and are stored as if {width}");
             self.store_fault("STAGED_PITCH_WRONG", cause, StoreFault::Pitch(pitch), OPERAND);
         }
         if t.a.tile == t.b.tile {
@@ -92,20 +93,42 @@ impl Dictionary<'_> {
                 self.store_fault("M_TAIL_UNWRITTEN", cause, StoreFault::RowsFrom(limit), WRITTEN);
             }
         }
-        for delta in [-64_i64, -40, -32, -24, -16, -8, -4, -2, -1, 1, 2, 4, 8, 16, 24, 32, 40, 64] {
-            let leading = t.out_leading as i64 + delta;
-            if leading > 0 {
-                let cause = format!("the stride of the output is {leading} elements instead of {}", t.out_leading);
-                self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(leading as usize), WRITTEN);
-            }
-        }
-        if t.out_leading != t.n() && !(t.out_leading as i64 - t.n() as i64).unsigned_abs().is_power_of_two() {
-            let cause = format!("the stride of the output is n = {} instead of {}", t.n(), t.out_leading);
-            self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(t.n()), WRITTEN);
-        }
+        self.strides();
         for by in [-8, -4, -2, -1, 1, 2, 4, 8] {
             let cause = format!("the base of the output is off by {by} elements");
             self.store_fault("OUT_BASE_WRONG", cause, StoreFault::Offset(by), WRITTEN);
+        }
+    }
+
+    /// Other strides of the output, and the other order of it.
+    fn strides(&mut self) {
+        let t = self.target;
+        let near = [-64_i64, -40, -32, -24, -16, -8, -4, -2, -1, 1, 2, 4, 8, 16, 24, 32, 40, 64];
+        for leading in near.iter().map(|delta| t.out_leading as i64 + delta).filter(|leading| *leading > 0) {
+            let cause = format!("the stride of the output is {leading} elements instead of {}", t.out_leading);
+            self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(leading as usize), WRITTEN);
+        }
+        let (_, length) = t.lines();
+        if !near.contains(&(length as i64 - t.out_leading as i64)) && length != t.out_leading {
+            let cause = format!(
+                "the stride of the output is {} = {length} instead of {}",
+                if t.out_by_columns { "m" } else { "n" },
+                t.out_leading
+            );
+            self.store_fault("OUT_STRIDE_WRONG", cause, StoreFault::Leading(length), WRITTEN);
+        }
+        if t.m() == 1 || t.n() == 1 {
+            return;
+        }
+        let (is, should) = if t.out_by_columns { ("rows", "columns") } else { ("columns", "rows") };
+        let mut tried = Vec::new();
+        for (name, leading) in [("n", t.n()), ("m", t.m()), ("the leading dimension", t.out_leading)] {
+            if !tried.contains(&leading) {
+                tried.push(leading);
+                let cause =
+                    format!("{is} of the output are contiguous instead of {should}, {name} = {leading} elements apart");
+                self.store_fault("OUT_MAJOR_WRONG", cause, StoreFault::OtherMajor(leading), OPERAND);
+            }
         }
     }
 }
