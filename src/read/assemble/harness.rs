@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::Facts;
 use super::operand::by_value;
+use super::passed::{By, differs};
 use super::terms::Terms;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Contract, DescriptorPair, HarnessText, Launch, LaunchKind, Parameter};
@@ -127,7 +128,10 @@ fn global(
     let count = facts.signature.parameters.len();
     for (index, parameter) in facts.signature.parameters.iter().enumerate() {
         match argument(index, parameter, rule, contract, descriptors, facts, terms) {
-            Ok(argument) => arguments.push(argument),
+            Ok((argument, said)) => {
+                arguments.push(argument);
+                said.into_iter().for_each(|said| problems.push(said));
+            }
             Err(problem) => problems.push(problem),
         }
     }
@@ -149,38 +153,46 @@ fn argument(
     descriptors: &[DescriptorPair],
     facts: &Facts<'_>,
     terms: &Terms<'_>,
-) -> Result<String, Diagnostic> {
+) -> Result<(String, Option<Diagnostic>), Diagnostic> {
     let name = &parameter.name;
+    let alone = |text: String| Ok((text, None));
     if let Some(map) = descriptors.iter().find(|d| d.name == *name) {
-        return Ok(format!("buffers.map(\"{}\")", map.name));
+        return alone(format!("buffers.map(\"{}\")", map.name));
     }
     let slots = [Slot::Parameter(name.clone()).to_string(), Slot::Parameter(index.to_string()).to_string()];
     if let Some(text) = rule.and_then(|r| r.argument.get(name)) {
-        return Ok(text.clone());
+        return alone(text.clone());
     }
     if let Some(operand) = contract.operands.iter().find(|o| slots.contains(&o.binding)) {
         let how = if by_value(operand, facts) { "value" } else { "address" };
-        return Ok(format!("buffers.{how}(\"{}\")", operand.role.value));
+        return alone(format!("buffers.{how}(\"{}\")", operand.role.value));
     }
     if name == "workspace" && parameter.declared.contains('*') {
-        return Ok("buffers.workspace()".to_owned());
+        return alone("buffers.workspace()".to_owned());
     }
     if parameter.declared.contains("cudaStream_t") {
-        return Ok("cudaStream_t{}".to_owned());
+        return alone("cudaStream_t{}".to_owned());
     }
     let given = facts.overrides.scalar(name).or_else(|| facts.overrides.scalar(&index.to_string()));
-    let passed = || facts.instantiation.arguments.get(index).and_then(|piece| literal(piece.value.trim()));
-    let value = match (given, rule.and_then(|r| r.scalar.get(name))) {
+    let printed = facts.instantiation.arguments.get(index);
+    let (value, by) = match (given, rule.and_then(|r| r.scalar.get(name))) {
         (Some((text, by)), _) => match literal(text.trim()) {
-            Some(text) => Some(text),
-            None => Some(terms.given(text, by)?.value.to_string()),
+            Some(text) => (Some(text), Some(By::Option(by))),
+            None => (Some(terms.given(text, by.clone())?.value.to_string()), Some(By::Option(by))),
         },
-        (None, Some(expression)) => Some(terms.quantity(expression)?.value.to_string()),
-        (None, None) => passed(),
+        (None, Some(expression)) => {
+            let fact = terms.quantity(expression)?;
+            (Some(fact.value.to_string()), Some(By::manifest(terms.spot(expression), &fact)))
+        }
+        (None, None) => (printed.and_then(|piece| literal(piece.value.trim())), None),
+    };
+    let said = match (printed, &value, &by) {
+        (Some(printed), Some(value), Some(by)) => differs(name, printed, value, by),
+        _ => None,
     };
     match value.as_deref() {
-        Some("0") if parameter.declared.contains('*') => Ok("nullptr".to_owned()),
-        Some(value) => Ok(value.to_owned()),
+        Some("0") if parameter.declared.contains('*') => Ok(("nullptr".to_owned(), said)),
+        Some(value) => Ok((value.to_owned(), said)),
         None => Err(Diagnostic::error(
             "K-QUESTION",
             format!("what is passed for the parameter `{} {name}`?", parameter.declared),

@@ -9,6 +9,7 @@ mod host_text;
 mod launch;
 mod operand;
 mod overrides;
+mod passed;
 mod prologue;
 mod seen_launch;
 mod share;

@@ -47,6 +47,69 @@ pub fn dropped(text: &[u8], tokens: &Tokens, defines: &[(String, Option<String>)
     out
 }
 
+/// What no definition brings to life: behind `#if 0`, and the branches after one like `#if 1`.
+pub fn dead(text: &[u8], tokens: &Tokens) -> Vec<Span> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Chain {
+        /// No branch is taken so far.
+        Waiting,
+        /// One is taken for sure.
+        Taken,
+        /// A macro decides.
+        Open,
+    }
+    let none = HashMap::new();
+    let said = |rest: &[Token]| {
+        let named = |token: &&Token| token.kind == TokenKind::Word;
+        let fixed = |token: &Token| matches!(token.bytes(text), b"true" | b"false" | b"and" | b"or" | b"not");
+        let known = !rest.is_empty() && rest.iter().filter(named).all(fixed);
+        known.then(|| Condition::new(text, rest, &none).holds())
+    };
+    let mut out = vec![];
+    let mut levels: Vec<(Chain, bool)> = vec![];
+    let mut from = None;
+    for directive in &tokens.directives {
+        let words = words_of(&tokens.tokens, *directive);
+        let Some((first, rest)) = words.split_first() else { continue };
+        let decide = |chain| match (chain, said(rest)) {
+            (Chain::Taken, _) => (Chain::Taken, true),
+            (Chain::Open, _) | (_, None) => (Chain::Open, false),
+            (_, Some(true)) => (Chain::Taken, false),
+            (_, Some(false)) => (Chain::Waiting, true),
+        };
+        match first.bytes(text) {
+            b"if" => levels.push(decide(Chain::Waiting)),
+            b"ifdef" | b"ifndef" => levels.push((Chain::Open, false)),
+            b"elif" => {
+                if let Some(level) = levels.last_mut() {
+                    *level = decide(level.0);
+                }
+            }
+            b"elifdef" | b"elifndef" | b"else" => {
+                let open = if first.bytes(text) == b"else" { Chain::Taken } else { Chain::Open };
+                if let Some(level) = levels.last_mut() {
+                    *level = if level.0 == Chain::Taken { (Chain::Taken, true) } else { (open, false) };
+                }
+            }
+            b"endif" => {
+                levels.pop();
+            }
+            _ => {}
+        }
+        let is_dead = levels.iter().any(|level| level.1);
+        match (is_dead, from) {
+            (true, None) => from = Some(directive.end),
+            (false, Some(start)) => {
+                out.push(Span::new(start, directive.start));
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    out.extend(from.map(|start| Span::new(start, text.len())));
+    out
+}
+
 /// What is known of the macros of a text that this compile command did not compile.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
@@ -241,6 +304,30 @@ mod tests {
         assert_eq!(of(&[("LEVEL", "3")], &["FAST"]).0, ["OLD"]);
         assert_eq!(of(&[("LEVEL", "3"), ("OLD", "1")], &["FAST"]), (vec![], "b".to_owned()));
         assert_eq!(of(&[], &["FAST", "OLD", "LEVEL"]), (vec![], "c".to_owned()));
+    }
+
+    #[test]
+    fn only_what_no_macro_decides_is_dead() {
+        let left = |text: &str| {
+            let mut kept = text.as_bytes().to_vec();
+            for span in super::dead(text.as_bytes(), &tokenize(text.as_bytes())) {
+                kept[span.start..span.end].fill(b' ');
+            }
+            String::from_utf8(kept).unwrap().chars().filter(|c| "PQRS".contains(*c)).collect::<String>()
+        };
+        for (text, kept) in [
+            ("#if 0\nP\n#else\nQ\n#endif\n", "Q"),
+            ("#if 1\nP\n#else\nQ\n#endif\nR", "PR"),
+            ("#if 0\nP\n#elif 1\nQ\n#else\nR\n#endif\nS", "QS"),
+            ("#if 0\nP\n#if 1\nQ\n#endif\n#else\nR\n#endif\n", "R"),
+            ("#if !1 || 0x0\nP\n#endif\nQ", "Q"),
+            ("#if W\nP\n#else\nQ\n#endif\n", "PQ"),
+            ("#if 0\nP\n#elif W\nQ\n#else\nR\n#endif\n", "QR"),
+            ("#ifdef W\nP\n#else\nQ\n#endif\n", "PQ"),
+            ("#if 0\nP", ""),
+        ] {
+            assert_eq!(left(text), kept, "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Statements that name an instantiation.
 
-use super::angle::{TemplateId, angle_closing, range, split, template_id};
+use super::angle::{TemplateId, launch_closing, range, split, split_values, template_id};
 use super::statement::Statement;
 use crate::read::cxx::lex::{Token, TokenKind, closing};
 use crate::source::Span;
@@ -91,8 +91,8 @@ pub fn candidate(text: &[u8], tokens: &[Token], statement: &Statement) -> Option
     let launched = (next..next + 3).all(|i| tokens.get(i).is_some_and(|t| t.is(b'<')));
     let mut launch = vec![];
     if launched {
-        let close = angle_closing(tokens, next)?;
-        launch = split(tokens.get(next + 3..close.checked_sub(2)?)?);
+        let close = launch_closing(tokens, next)?;
+        launch = split_values(tokens.get(next + 3..close.checked_sub(2)?)?);
         next = close + 1;
     }
     if next == tokens.len() {

@@ -7,6 +7,7 @@ use super::origin::Text;
 use super::statement::{Statement, statements};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Binding, Fact, Instantiation};
+use crate::read::cxx::branch;
 use crate::read::cxx::lex::{Token, closing, tokenize};
 use crate::read::site::Emission;
 use crate::source::{Source, Span, Spot};
@@ -63,7 +64,11 @@ pub fn parse_block(source: &Arc<Source>, select: &Select) -> Result<(Instantiati
 
 fn instantiation(text: &Text<'_>, select: &Select) -> Result<(Instantiation, Span), Diagnostics> {
     let bytes = text.source.bytes();
-    let tokens: Vec<Token> = tokenize(bytes).tokens.into_iter().filter(|t| !t.directive).collect();
+    let mut all = tokenize(bytes);
+    let dead = branch::dead(bytes, &all);
+    let lives = |token: &Token| !dead.iter().any(|span| span.start <= token.span.start && token.span.end <= span.end);
+    all.tokens.retain(|token| !token.directive && lives(token));
+    let tokens: Vec<Token> = all.tokens;
     let all = statements(bytes, &tokens);
     let chosen = choose(text, &tokens, &all, select)?;
     let block = block(text, &tokens, &chosen.statement);

@@ -64,6 +64,49 @@ fn every_piece_of_an_emission_knows_its_place_in_the_site() {
 }
 
 #[test]
+fn launches_with_shifts_comparisons_and_conditions() {
+    let launch = |inner: &str| {
+        let found = text(&format!("void f() {{ ns::k<64><<<{inner}>>>(a, 1 >> 2); }}"), None).unwrap();
+        assert_eq!(values(&found.arguments), ["a", "1 >> 2"], "{inner}");
+        found.launch.iter().map(|piece| piece.value.clone()).collect::<Vec<_>>()
+    };
+    for (inner, parts) in [
+        ("1 << 10, 128", vec!["1 << 10", "128"]),
+        ("g, b, 1<<10, s", vec!["g", "b", "1<<10", "s"]),
+        ("n << 2, m >> 1", vec!["n << 2", "m >> 1"]),
+        ("n > 64 ? 2 : 1, 128", vec!["n > 64 ? 2 : 1", "128"]),
+        ("n < 64 ? 2 : 1, m > 3 ? 4 : 5", vec!["n < 64 ? 2 : 1", "m > 3 ? 4 : 5"]),
+        ("div<int, 2>(n), T<3>::value, f<g<h<4>>>(5)", vec!["div<int, 2>(n)", "T<3>::value", "f<g<h<4>>>(5)"]),
+        ("dim3(1, n >> 3), 128", vec!["dim3(1, n >> 3)", "128"]),
+    ] {
+        assert_eq!(launch(inner), parts, "{inner}");
+    }
+    let found = text("k<1 << 3, T>(a);", None).unwrap();
+    assert_eq!(values(&found.template_arguments), ["1 << 3", "T"]);
+}
+
+#[test]
+fn what_no_macro_brings_to_life_is_no_instantiation() {
+    let both = |first: &str, second: &str| {
+        text(
+            &format!(
+                "{first}\nvoid f() {{ k<1><<<9, 128>>>(a); }}\n{second}\nvoid f() {{ k<2><<<4, 256>>>(a); }}\n#endif\n"
+            ),
+            None,
+        )
+    };
+    assert_eq!(values(&both("#if 0", "#else").unwrap().template_arguments), ["2"]);
+    assert_eq!(values(&both("#if 1", "#else").unwrap().template_arguments), ["1"]);
+    assert_eq!(values(&both("#if 0", "#elif FAST").unwrap().launch), ["4", "256"]);
+    assert!(both("#ifdef FAST", "#else").unwrap_err().contains("K-INST-CHOICE"));
+    assert!(both("#if FAST", "#else").unwrap_err().contains("K-INST-CHOICE"));
+    let inside = "void f() {\n#if 0\n  dim3 grid(9);\n#else\n  dim3 grid(4);\n#endif\n  k<1><<<grid, 128>>>(a);\n}\n";
+    let found = text(inside, None).unwrap();
+    let grids: Vec<_> = found.objects.iter().filter(|o| o.name == "grid").map(|o| o.text.value.as_str()).collect();
+    assert_eq!(grids, ["dim3(4)"]);
+}
+
+#[test]
 fn pasted_text_in_every_form() {
     let found = text("template __global__ void ns::k<64, float, E::A>(const float *, int);", None).unwrap();
     assert_eq!(found.kernel.value, "ns::k");
