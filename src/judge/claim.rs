@@ -30,7 +30,11 @@ pub(super) fn readings(claim: Claim, contract: &Contract) -> Vec<String> {
         }
         None => format!(
             "where a tile has more rows than the batch, the rest holds what was there before, and a largest magnitude over all its rows reads \
-             it: read real rows only (here {m} rows fill their tiles)"
+             it: read real rows only ({})",
+            match contract.tile.m {
+                Some(_) => format!("here {m} rows fill their tiles"),
+                None => format!("here {m}; how many rows a tile has is not known"),
+            }
         ),
     };
     vec![

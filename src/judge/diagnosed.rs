@@ -206,21 +206,45 @@ fn with(before: Option<Verdict>, kernel: Option<Verdict>) -> Option<Verdict> {
     }
 }
 
-/// Causes of which one holds; what several of them begin with (up to a colon) is said once.
+/// Causes of which one holds; those that differ in one number are one sentence.
 fn alternatives(causes: &[String]) -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = vec![];
+    let mut sentences: Vec<(Vec<&str>, Option<usize>, Vec<&str>)> = vec![];
     for cause in causes {
-        let (what, why) = cause.split_once(": ").unwrap_or((cause, ""));
-        match groups.iter_mut().find(|(known, whys)| *known == what && !why.is_empty() && !whys.is_empty()) {
-            Some((_, whys)) => whys.push(why),
-            None => groups.push((what, if why.is_empty() { vec![] } else { vec![why] })),
+        let words: Vec<&str> = cause.split(' ').collect();
+        let like = sentences.iter_mut().find_map(|(known, at, numbers)| {
+            let differs = only_number(known, &words)?;
+            (at.is_none() || *at == Some(differs)).then_some((at, numbers, differs))
+        });
+        match like {
+            Some((at, numbers, differs)) => {
+                *at = Some(differs);
+                numbers.push(words[differs]);
+            }
+            None => sentences.push((words, None, vec![])),
         }
     }
-    let one = |(what, whys): &(&str, Vec<&str>)| match whys.is_empty() {
-        true => (*what).to_owned(),
-        false => format!("{what}: {}", whys.join(", or ")),
+    let one = |(words, at, numbers): &(Vec<&str>, Option<usize>, Vec<&str>)| {
+        let word = |(index, word): (usize, &&str)| match (numbers.split_last(), *at == Some(index)) {
+            (Some((last, before)), true) => {
+                let first = std::iter::once(*word).chain(before.iter().copied()).collect::<Vec<_>>().join(", ");
+                format!("{first} or {last}")
+            }
+            _ => (*word).to_owned(),
+        };
+        words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
     };
-    groups.iter().map(one).collect::<Vec<_>>().join("; or ")
+    sentences.iter().map(one).collect::<Vec<_>>().join("; or ")
+}
+
+/// The place of the only word that differs, where both are numbers.
+fn only_number(a: &[&str], b: &[&str]) -> Option<usize> {
+    if a.len() != b.len() {
+        return None;
+    }
+    let mut differing = (0..a.len()).filter(|index| a[*index] != b[*index]);
+    let at = differing.next().filter(|_| differing.next().is_none())?;
+    let number = |word: &str| word.parse::<u64>().is_ok();
+    (number(a[at]) && number(b[at])).then_some(at)
 }
 
 fn few(names: &[&str]) -> String {
@@ -236,10 +260,14 @@ mod tests {
     use super::alternatives;
 
     #[test]
-    fn what_causes_share_is_said_once() {
-        let causes = ["columns from 64 on: n down to 16", "columns from 64 on: n down to 32", "the tile at 64"];
-        let told = alternatives(&causes.map(str::to_owned));
-        assert_eq!(told, "columns from 64 on: n down to 16, or n down to 32; or the tile at 64");
-        assert_eq!(alternatives(&["a: b".to_owned()]), "a: b");
+    fn causes_that_differ_in_a_number_are_one_sentence() {
+        let told = |causes: &[&str]| alternatives(&causes.iter().map(|cause| (*cause).to_owned()).collect::<Vec<_>>());
+        assert_eq!(told(&["n down to 16", "n down to 32", "the tile at 64"]), "n down to 16 or 32; or the tile at 64");
+        assert_eq!(told(&["1 elements", "2 elements", "4 elements"]), "1, 2 or 4 elements");
+        // Not where two numbers differ, or another one than before, or words.
+        assert_eq!(told(&["1 of 2", "2 of 3"]), "1 of 2; or 2 of 3");
+        assert_eq!(told(&["1 of 2", "1 of 3", "2 of 2"]), "1 of 2 or 3; or 2 of 2");
+        assert_eq!(told(&["in f16", "in bf16"]), "in f16; or in bf16");
+        assert_eq!(told(&["a: b"]), "a: b");
     }
 }

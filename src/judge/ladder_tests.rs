@@ -352,6 +352,15 @@ fn a_refuted_ratio_explains_the_reading_of_rows_that_are_none() {
     assert_eq!(exit(&answer), Exit::Success);
     assert!(answer.notes.iter().any(|n| n.contains("rows 5 to 15 of the last tile are no rows")), "{:?}", answer.notes);
     assert!(answer.notes.iter().any(|n| n.contains("mixes layers")));
+    let mut read = |tile: Option<u64>| {
+        contract.tile.m = tile.map(|tile| Fact::given(tile, "test"));
+        judge(&contract, clean(), Some(Claim::Ratio(10.0))).notes.concat()
+    };
+    assert!(read(Some(5)).contains("here 5 rows fill their tiles"));
+    assert!(read(None).contains("how many rows a tile has is not known"));
+    // A claim of a magnitude that stays open is explained as well.
+    let open = judge(&contract, clean(), Some(Claim::MaxAbs(30.0)));
+    assert!(open.notes.iter().any(|n| n.contains("what can read as max_abs=30: a trace over all")), "{:?}", open.notes);
     let hang = judge(&contract, clean(), Some(Claim::Hang));
     assert!(!hang.notes.iter().any(|n| n.contains("rows 5 to 15")));
 }
