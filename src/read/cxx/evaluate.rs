@@ -38,6 +38,11 @@ pub trait Names {
         unsupported(document, node, "this template's member")
     }
 
+    /// The arithmetic type that a name stands for; any other name as it stands.
+    fn type_named(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// A value of the type that a name, a member, an element or a call has, where that is known.
     fn sample(&mut self, _document: &Document, _node: Node<'_>) -> Option<Value> {
         None
@@ -88,7 +93,7 @@ fn expression<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mu
                 return unsupported(document, node, "this cast");
             };
             let value = evaluate(document, value, names)?;
-            Ok(cast(value, &document.squeezed(of)))
+            Ok(cast(value, &names.type_named(&document.squeezed(of))))
         }
         "sizeof_expression" => match node.child_by_field_name("type").or_else(|| node.child_by_field_name("value")) {
             Some(of) => names.size_of(document, of),
@@ -251,7 +256,7 @@ fn call<N: Names + ?Sized>(document: &Document, node: Node<'_>, names: &mut N) -
     let plain = callee.receiver.is_none();
     match (callee.last(), &callee.arguments[..]) {
         ("static_cast", [argument]) => match callee.template_arguments[..] {
-            [of] => Ok(cast(evaluate(document, *argument, names)?, &document.squeezed(of))),
+            [of] => Ok(cast(evaluate(document, *argument, names)?, &names.type_named(&document.squeezed(of)))),
             _ => unsupported(document, node, "this cast"),
         },
         ("min" | "max", [_, _, ..]) if plain => extreme(document, node, &callee, names),

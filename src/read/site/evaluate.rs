@@ -66,7 +66,9 @@ pub fn evaluate_with(
     let extent = document.spot(chosen.map_or(document.root(), |function| function.outer));
     let (name, block) = match chosen {
         Some(function) => {
-            interpreter.parameters = parameters(&document, function);
+            let parameters = parameters(&document, function);
+            interpreter.parameters =
+                parameters.into_iter().map(|(name, of)| (name, interpreter.spelled(&of))).collect();
             interpreter.constants = constants(&document, function);
             (function.name.clone(), function.body.unwrap_or(function.outer))
         }

@@ -125,6 +125,7 @@ impl Interpreter<'_> {
         let declared = part("type").map(|of| self.document.squeezed(of)).filter(|of| of != "auto").unwrap_or_default();
         let element = self.scopes.get(&self.document.squeezed(over)).map(|variable| variable.element.clone());
         let declared = if declared.is_empty() { element.unwrap_or_default() } else { declared };
+        let declared = self.spelled(&declared);
         let name = self.document.squeezed(one.names[0]);
         let surroundings = Rc::clone(&self.surroundings);
         let changes = surroundings.changes(self.document, body, &mut vec![]);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use super::deduce::aliases;
 use super::effect::Surroundings;
 use super::leaves::{Leaves, compact};
 use super::line::{Emitter, Pieces};
@@ -34,6 +35,8 @@ pub struct Interpreter<'d> {
     pub parameters: BTreeMap<String, String>,
     /// Those that are `const`: no call changes them.
     pub constants: BTreeSet<String>,
+    /// Names of the text for arithmetic types.
+    pub aliases: BTreeMap<String, String>,
     /// What was given.
     pub leaves: Leaves,
     /// The emitters, by the name of their variable, in the order of first use.
@@ -66,6 +69,7 @@ impl<'d> Interpreter<'d> {
             scopes: Scopes::default(),
             loose: vec![],
             parameters: BTreeMap::new(),
+            aliases: aliases(document),
             constants: BTreeSet::new(),
             leaves,
             emitters: vec![],
@@ -294,6 +298,10 @@ impl Names for Interpreter<'_> {
             Some(bytes) => Ok(Value::size(bytes).into()),
             None => unsupported(document, node, &format!("sizeof({})", short(text))),
         }
+    }
+
+    fn type_named(&self, name: &str) -> String {
+        self.spelled(name)
     }
 
     fn sample(&mut self, document: &Document, node: Node<'_>) -> Option<Value> {

@@ -3,6 +3,7 @@
 mod change;
 mod conditional;
 mod declarator;
+mod deduce;
 mod effect;
 mod emission;
 mod emit;

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::declarator::{is_guarded, is_view};
 use crate::read::cxx::callee::Callee;
-use crate::read::cxx::document::{Document, any, children};
+use crate::read::cxx::document::{Document, children};
 use crate::read::cxx::functions::Function;
 use crate::read::cxx::integer::IntegerType;
 
@@ -95,16 +95,28 @@ pub fn is_conversion(name: &str) -> bool {
     IntegerType::of(name).is_some() || matches!(name, "bool" | "float" | "double")
 }
 
+/// Shows every node of a text that may declare a type or hold one that does.
+pub fn declarations<'d>(document: &'d Document, mut show: impl FnMut(Node<'d>)) {
+    let mut open = vec![document.root()];
+    while let Some(node) = open.pop() {
+        show(node);
+        let plain =
+            ["expression_statement", "return_statement", "call_expression", "binary_expression", "initializer_list"];
+        if !plain.contains(&node.kind()) && !node.kind().ends_with("_literal") {
+            open.extend(children(node));
+        }
+    }
+}
+
 /// The classes of a text, each with whether it holds references or pointers.
 pub fn classes(document: &Document) -> BTreeMap<String, bool> {
     let mut out = BTreeMap::new();
-    any(document.root(), |node| {
+    declarations(document, |node| {
         if matches!(node.kind(), "struct_specifier" | "class_specifier")
             && let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body"))
         {
             *out.entry(document.squeezed(name)).or_default() |= document.squeezed(body).contains(['&', '*']);
         }
-        false
     });
     out
 }

@@ -183,7 +183,7 @@ impl Interpreter<'_> {
         let says = |wanted: &[&str]| head.split_whitespace().any(|word| wanted.contains(&word));
         let kept = says(&["static", "thread_local"]) && !says(&["const", "constexpr"]);
         let declared = node.child_by_field_name("type").map(|t| self.document.squeezed(t)).unwrap_or_default();
-        let declared = if declared == "auto" { String::new() } else { declared };
+        let declared = if declared == "auto" { String::new() } else { self.spelled(&declared) };
         for declarator in fields(node, "declarator") {
             let one = declarator::declarator(self.document, node, declarator);
             let (form, guarded) = self.form(&one, &declared);
@@ -192,6 +192,11 @@ impl Interpreter<'_> {
                 Form::Reference if is_conversion(&declared) && !one.binds => declared.as_str(),
                 _ => "",
             };
+            let deduced = match one.value {
+                Some(value) if declared.is_empty() && form == Form::Value && !one.binds => self.deduced(value),
+                _ => None,
+            };
+            let target = deduced.as_deref().unwrap_or(target);
             let values: Vec<_> = one.value.into_iter().chain(one.arguments.iter().copied()).collect();
             for name in &one.names {
                 let name = self.document.squeezed(*name);
@@ -325,7 +330,7 @@ impl Interpreter<'_> {
                 Err(problems) => self.assigned_outcome(&name, &declared, Err(problems), node),
             }
         } else {
-            let outcome = self.combined(node, left, right, operator.trim_end_matches('='));
+            let outcome = self.combined(node, left, right, operator.trim_end_matches('='), &declared);
             self.assigned_outcome(&name, &declared, outcome, node)
         };
         let handle = self.scopes.get(&name).filter(|v| v.form == Form::Handle && operator == "=").cloned();
@@ -383,12 +388,12 @@ impl Interpreter<'_> {
     /// An assignment to a parameter, a member or an element: what was given is its value on entry.
     fn outside_assigned(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str) {
         let name = self.place(left);
+        let declared = self.parameters.get(&name).cloned().unwrap_or_default();
         let outcome = if operator == "=" {
             self.value(right)
         } else {
-            self.combined(node, left, right, operator.trim_end_matches('='))
+            self.combined(node, left, right, operator.trim_end_matches('='), &declared)
         };
-        let declared = self.parameters.get(&name).cloned().unwrap_or_default();
         let at = self.document.spot(node);
         // Any element may be the one that an index which is not known means.
         self.lose_parts(change::known_part(&name), node, &at);
@@ -441,10 +446,14 @@ impl Interpreter<'_> {
         }
     }
 
-    fn combined(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str) -> Outcome {
+    fn combined(&mut self, node: Node<'_>, left: Node<'_>, right: Node<'_>, operator: &str, declared: &str) -> Outcome {
         let left = self.value(left)?;
         let right = self.value(right)?;
         match arithmetic::binary(operator, &left.value, &right.value) {
+            Ok(Value::Float { .. }) if declared.is_empty() && left.value.as_integer().is_some() => {
+                let what = format!("`{operator}=` with a fraction, on a number whose type is not known");
+                Err(vec![Problem::Unsupported { what, at: self.document.spot(node) }])
+            }
             Ok(value) => Ok(left.joined(&right).with(value)),
             Err(_) => Err(self.undefined(node, &format!("`{operator}=` on such operands"))),
         }

@@ -194,3 +194,23 @@ fn elements_that_a_loop_changes_are_not_those_of_before() {
 fn members_of_a_local_are_not_those_of_another_of_its_name() {
     expected(&[("{ Tile p; p.x=4; } Tile p; int a=p.x", ""), ("Tile p; p.x=4; { Tile p; p.x=5; } int a=p.x", "4")]);
 }
+
+#[test]
+fn types_that_a_declaration_does_not_spell_convert_as_well() {
+    expected(&[
+        ("auto a=static_cast<uint8_t>(200); a+=100", "44"),
+        ("auto a=128; a*=0.5", "64"),
+        ("auto a=n; a*=0.3", "4"),
+        ("auto a=c.m; a*=0.5", ""),
+        ("c.m*=0.5; int a=c.m", ""),
+        ("auto a=c.m; a*=2", "8"),
+        ("auto a=0.5f; a*=3", "1.500000"),
+        ("auto a=1; a=2.9", "2"),
+        ("using U=uint8_t; U a=260", "4"),
+        ("typedef unsigned U; using V=U; V b=-1; int a=b>>28", "15"),
+        ("using U=uint8_t; auto a=static_cast<U>(260)+(U)257", "5"),
+        ("using U=uint8_t; using T=Tile; T t; U a=3", "3"),
+        ("decltype(n) a=2.9", "2"),
+        ("uint8_t s[]={200,2}; auto a=s[0]; a+=100", "44"),
+    ]);
+}
