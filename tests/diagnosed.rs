@@ -203,6 +203,14 @@ fn unpromoted_sums_under_a_promise_are_a_class_and_the_hardwares_share_is_named(
     );
     let note = "known hardware numerics: the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum";
     assert!(answer.notes.iter().any(|told| told.starts_with(note)), "{:?}", answer.notes);
+    // A width that no class has: no verdict, and the note says where to look.
+    let open = judged(&fp8, &Knobs { sum: Sum::Cut(13), ..Knobs::default() }, true);
+    assert_eq!(open.outcome, Outcome::Reproduced { verdict: None });
+    assert!(
+        open.notes.iter().any(|n| n.starts_with(note) && n.contains("look at the promotion first")),
+        "{:?}",
+        open.notes
+    );
 }
 
 /// What only poison beyond k shows, where zero is promised there, is a note and the answer stays.

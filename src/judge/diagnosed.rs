@@ -1,14 +1,17 @@
 //! What a diagnosis adds to the answer of the ladder.
 
-use crate::model::{Answer, Confound, Contract, Outcome, Verdict};
+use crate::model::{Accumulator, Answer, Confound, Contract, Outcome, Verdict};
 
 use super::assumption;
 use super::diagnosis::observable::unobservable;
-use super::diagnosis::{Conclusion, Diagnosis, Sureness};
+use super::diagnosis::{Conclusion, Diagnosis, Kind, Sureness};
 use super::isolation::{isolation, smallest};
 use super::next_step::next_step;
 use super::scope::UNLISTED;
 use super::structure;
+
+/// What sm_90 does to a sum of fp8 products.
+const HARDWARE: &str = "known hardware numerics: the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum";
 
 /// Fields of the contract that a class contradicts: if one of them is assumed, the assumption may be the fault.
 fn contradicted(class: &str) -> &'static [&'static str] {
@@ -107,6 +110,12 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
         }
         Conclusion::Open { why, hints } => {
             answer.notes.push(format!("diagnosis: {why}; failing probes: {}", few(&failing)));
+            let sums_alone = evidence.shown.iter().filter(|s| s.fails).all(|s| s.rung.kind == Kind::Accumulator);
+            if sums_alone && !failing.is_empty() && contract.accumulator.value == Accumulator::Fp8Hopper {
+                answer.notes.push(format!(
+                    "{HARDWARE}; only sums too long for that fail here, so look at the promotion first: at which k it is made, and whether it is"
+                ));
+            }
             for hint in hints {
                 if !answer.hints.contains(hint) {
                     answer.hints.push(*hint);
@@ -145,11 +154,9 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
             );
             answer.evidence.insert(0, sure);
             if classes.iter().any(|c| c == "ACC_NOT_PROMOTED") {
-                answer.notes.push(
-                    "known hardware numerics: the tensor core of sm_90 keeps 13 fraction bits of an fp8 sum: without promotion this is the hardware's arithmetic, and a \
-                     defect only if promotion is promised"
-                        .to_owned(),
-                );
+                answer.notes.push(format!(
+                    "{HARDWARE}: without promotion this is the hardware's arithmetic, and a defect only if promotion is promised"
+                ));
             }
             let confounds = assumptions(contract, classes);
             if confounds.is_empty() {
