@@ -159,6 +159,37 @@ fn launches_that_shared_memory_tells_apart_are_no_race() {
     assert!(why.contains("a race, or reads of memory that this launch does not write"), "{why}");
 }
 
+/// What only a measured map tells, and classes whose parameter is measured: factors read at another place of their storage, codes read as
+/// other values, blocks too short and too long, sums that do not begin at zero, one operand for both, a store that runs backwards.
+#[test]
+fn measured_maps_name_the_stage_of_what_no_class_describes() {
+    let maps = [
+        Defect::ScalePlaceOff,
+        Defect::ScalePlaceXor,
+        Defect::ScaleReadRowMajor,
+        Defect::CodesShifted,
+        Defect::ScaleCodes,
+        Defect::BlockHead,
+        Defect::StoreReversed,
+    ];
+    for defect in maps {
+        let rows: Vec<_> = (0..2).map(|number| run(Set::Foreign, 15, number, Some(defect))).collect();
+        assert!(rows.iter().any(|row| row.outcome == Outcome::Stage), "{rows:?}");
+        assert!(rows.iter().all(|row| !is_failure(row.outcome)), "{rows:?}");
+    }
+    let classes = [
+        Defect::ScaleAxis,
+        Defect::BlockOverrun,
+        Defect::AccumulatorStart,
+        Defect::ChannelScaleAdded,
+        Defect::OperandTwice,
+    ];
+    for defect in classes {
+        let row = run(Set::Catalogue, 15, 0, Some(defect));
+        assert!(matches!(row.outcome, Outcome::Unique | Outcome::Among), "{row:?}");
+    }
+}
+
 #[test]
 fn no_mutant_of_a_prediction_is_called_right() {
     let ran = std::process::Command::new(env!("CARGO_BIN_EXE_krepro"))

@@ -100,9 +100,9 @@ impl Device {
             let other_rows = other.len() / groups;
             let taken: Vec<f64> =
                 (0..rows * groups).map(|i| other[(i / groups % other_rows) * groups + i % groups]).collect();
-            return Some(Scales::place(&scale, rows, groups, &taken, &repack));
+            return Some(Scales::place(&scale, (rows, groups), &taken, &repack, inputs.poisoned));
         }
-        Some(Scales::place(&scale, rows, groups, own, &repack))
+        Some(Scales::place(&scale, (rows, groups), own, &repack, inputs.poisoned))
     }
 
     /// Blocks of k that one split sums, in order.
@@ -200,6 +200,12 @@ impl Device {
             let first_k = (block - usize::from(stale_block)) * self.target.tile_k;
             let mut a = self.tile(memory, true, (row, 1), first_k);
             let mut b = self.tile(memory, false, column, first_k);
+            if let Some(p) = self.has(Defect::BlockHead) {
+                let depth = self.target.tile_k;
+                for line in a.chunks_exact_mut(depth).chain(b.chunks_exact_mut(depth)) {
+                    line[..p.number as usize].fill(0.0);
+                }
+            }
             let fresh = self.has(Defect::StaleLag).filter(|_| stage == 0).map(|_| (a.clone(), b.clone()));
             let stale = self.has(Defect::StaleStage).filter(|p| stage as i64 == p.number);
             let stale = stale.or(self.has(Defect::StaleLag).filter(|_| stage == 0));
@@ -225,6 +231,13 @@ impl Device {
                 promoted.fill(0.0);
             }
             self.steps(&a, &b, &mut sums, &mut promoted, &mut since, last);
+            if let Some(p) = self.has(Defect::BlockOverrun) {
+                let depth = self.target.tile_k;
+                let mut more = self.tile(memory, true, (row, 1), first_k + depth);
+                more.chunks_exact_mut(depth).for_each(|line| line[p.number as usize..].fill(0.0));
+                let other = self.tile(memory, false, column, first_k + depth);
+                self.steps(&more, &other, &mut sums, &mut promoted, &mut since, last);
+            }
             ring[stage] = Some(fresh.unwrap_or((a, b)));
         }
         sums.iter().zip(&promoted).map(|(s, p)| s + p).collect()
@@ -260,14 +273,15 @@ impl Device {
             };
             for (r, line) in sums.chunks_exact_mut(t.b.tile).enumerate() {
                 let a = &a[r * depth + from_a..][..step];
-                if a.iter().all(|x| *x == 0.0) && b.iter().all(|x| x.is_finite()) {
+                let twice = self.has(Defect::OperandTwice).is_some();
+                if !twice && a.iter().all(|x| *x == 0.0) && b.iter().all(|x| x.is_finite()) {
                     continue;
                 }
                 for (q, sum) in line.iter_mut().enumerate() {
                     let b = &b[q * depth + from_b..][..step];
                     let mut part = 0.0;
-                    for (x, y) in a.iter().zip(b) {
-                        part += x * y;
+                    for (i, (x, y)) in a.iter().zip(b).enumerate() {
+                        part += if twice && i % 2 == 0 { y * y } else { x * y };
                     }
                     *sum = self.keep(*sum + sign * part);
                 }
@@ -370,6 +384,7 @@ impl Device {
         let rows = self.target.a.tiles();
         let size = self.target.a.tile * self.target.b.tile;
         let mut output = Output::new(&self.target, memory.inputs.before);
+        let start = if self.has(Defect::AccumulatorStart).is_some() { 1.0 } else { 0.0 };
         let mut carry = vec![0.0; size];
         let mut before: Option<Place> = None;
         let column = |n: usize| (0..self.target.k).map(|k| memory.inputs.b.get(n, k)).sum();
@@ -385,7 +400,7 @@ impl Device {
             for half in 0..halves {
                 let mut total = Vec::new();
                 for split in 0..splits.count {
-                    let begin = if self.has(Defect::NotCleared).is_some() { carry.clone() } else { vec![0.0; size] };
+                    let begin = if self.has(Defect::NotCleared).is_some() { carry.clone() } else { vec![start; size] };
                     let sums = self.mainloop(memory, place, (split, half), begin);
                     carry.clone_from(&sums);
                     if splits.into_output && splits.count > 1 {

@@ -100,7 +100,7 @@ impl Context<'_> {
                     let once = self.activated(v, *function);
                     if self.has(D::ActTwice) { self.activated(once, *function) } else { once }
                 }
-                Step::Gate { .. } | Step::OnGate(_) => v,
+                Step::Gate { .. } | Step::OnGate(_) | Step::ZeroPointPast => v,
                 Step::Round { .. } if at + 1 == steps.len() => return self.last(v, n, local.1),
                 Step::Round { to, .. } if !self.has(D::RoundingLeftOut) => {
                     format::convert(*to, f64::from(v as f32), Rounding::NearestEven, true)
@@ -241,7 +241,8 @@ impl Context<'_> {
         } else {
             n
         };
-        f64::from(x * self.inputs.column_scale[base + index] as f32)
+        let scale = self.inputs.column_scale[base + index] as f32;
+        f64::from(if self.has(D::ChannelScaleAdded) { x + scale } else { x * scale })
     }
 
     fn bias(&self, m: usize, n: usize, local_n: usize) -> f64 {

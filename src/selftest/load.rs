@@ -1,12 +1,21 @@
 //! The simulated loads: box with zero fill, swizzled shared tile, decoding, scale factors.
 
-use crate::judge::diagnosis::target::Side;
+use crate::judge::diagnosis::target::{BlockScale, Side};
 use crate::model::ElementType;
 
 use super::contracts::Random;
 use super::defects::Defect;
 use super::device::{Device, Memory, Tile};
-use super::memory::{chunk_slot, value};
+use super::memory::{Scales, chunk_slot, value};
+
+/// Another code in place of one: the lowest bit is wrong; zero stays, where small values next to it would not be exact.
+fn shifted(element: ElementType, code: u32) -> u32 {
+    match element {
+        ElementType::E4m3 | ElementType::Ue4m3 if !(8..0x78).contains(&(code & 0x7f)) => code,
+        ElementType::Ue8m0 if !(100..150).contains(&code) => code,
+        _ => code ^ 1,
+    }
+}
 
 impl Device {
     /// Code of element (r, k) as the box load delivers it, before shared memory.
@@ -74,6 +83,7 @@ impl Device {
         if self.on(Defect::Signedness, is_a).is_some() {
             read_as = ElementType::U8;
         }
+        let code = if self.on(Defect::CodesShifted, is_a).is_some() { shifted(element, code) } else { code };
         let mut x = value(read_as, code);
         if self.on(Defect::Fnuz, is_a).is_some() {
             x /= 2.0;
@@ -180,9 +190,31 @@ impl Device {
         let t = &self.target;
         let side = if is_a { &t.a } else { &t.b };
         let (Some(scale), Some(scales)) = (side.scale, &memory.scales[usize::from(!is_a)]) else { return 1.0 };
-        if self.on(Defect::ScaleIgnored, is_a).is_some() {
+        if self.on(Defect::ScaleIgnored, is_a).is_some() || self.on(Defect::ScaleAxis, is_a).is_some() {
             return 1.0;
         }
+        let other = if is_a { &t.b } else { &t.a };
+        if let (Some(_), Some(theirs), Some(factors)) =
+            (self.on(Defect::ScaleAxis, !is_a), other.scale, &memory.scales[usize::from(is_a)])
+        {
+            let (row, group) = (r.min(side.rows - 1) / theirs.row_block, k.min(t.k - 1) / theirs.k_block);
+            let rows = other.rows.div_ceil(theirs.row_block);
+            let code = if row < rows { factors.read(row, group) } else { factors.at(-1) };
+            return self.own_factor(scale, scales, (r, k), is_a, first_row) * value(theirs.element, code);
+        }
+        self.own_factor(scale, scales, (r, k), is_a, first_row)
+    }
+
+    fn own_factor(
+        &self,
+        scale: BlockScale,
+        scales: &Scales,
+        (r, k): (usize, usize),
+        is_a: bool,
+        first_row: usize,
+    ) -> f64 {
+        let t = &self.target;
+        let side = if is_a { &t.a } else { &t.b };
         let k = k.min(t.k.next_multiple_of(scale.k_block) - 1);
         let length = if self.on(Defect::ScaleCoarse, is_a).is_some() { 2 * scale.k_block } else { scale.k_block };
         let mut group = k / length;
@@ -197,7 +229,19 @@ impl Device {
             group += 1;
         }
         let row = if self.on(Defect::ScaleTileRow, is_a).is_some() { first_row } else { r.min(side.rows - 1) };
-        let code = scales.read(row / scale.row_block, group);
+        let mut code = scales.read(row / scale.row_block, group);
+        if let Some(p) = self.on(Defect::ScalePlaceOff, is_a) {
+            code = scales.at(scales.address(row / scale.row_block, group.min(groups - 1)) + p.number);
+        }
+        if self.on(Defect::ScalePlaceXor, is_a).is_some() {
+            code = scales.at(scales.address(row / scale.row_block, group.min(groups - 1)) ^ 1);
+        }
+        if self.on(Defect::ScaleReadRowMajor, is_a).is_some() {
+            code = scales.at((row / scale.row_block * groups + group.min(groups - 1)) as i64);
+        }
+        if self.on(Defect::ScaleCodes, is_a).is_some() {
+            return value(scale.element, shifted(scale.element, code));
+        }
         if self.on(Defect::ScaleDecode, is_a).is_some() {
             let other = if scale.element == ElementType::Ue8m0 { ElementType::Ue4m3 } else { ElementType::Ue8m0 };
             return value(other, code);

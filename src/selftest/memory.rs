@@ -65,6 +65,8 @@ pub(super) struct Scales {
     rows: usize,
     groups: usize,
     swizzled: bool,
+    /// Code of what holds no factor.
+    padding: u32,
 }
 
 /// What a repack of the factors may do wrong.
@@ -87,8 +89,15 @@ fn packed(row: usize, group: usize, groups: usize) -> usize {
 }
 
 impl Scales {
-    pub(super) fn place(scale: &BlockScale, rows: usize, groups: usize, values: &[f64], repack: &Repack) -> Self {
-        let one = format::code(scale.element, 1.0);
+    /// Places factors (rows × groups); everything else holds the code of NaN where padding is poisoned, and zero elsewhere.
+    pub(super) fn place(
+        scale: &BlockScale,
+        (rows, groups): (usize, usize),
+        values: &[f64],
+        repack: &Repack,
+        poisoned: bool,
+    ) -> Self {
+        let padding = if poisoned { format::code(scale.element, f64::NAN) } else { 0 };
         let code = |row: usize, group: usize| {
             let (mut row, mut group) = (row, group);
             if repack.transposed {
@@ -102,10 +111,10 @@ impl Scales {
         };
         if !scale.swizzled {
             let codes = (0..rows * groups).map(|i| code(i / groups, i % groups)).collect();
-            return Scales { codes, rows, groups, swizzled: false };
+            return Scales { codes, rows, groups, swizzled: false, padding };
         }
         let size = rows.div_ceil(128) * groups.div_ceil(4) * 512;
-        let mut codes = vec![if repack.bounded || repack.empty { 0 } else { one }; size];
+        let mut codes = vec![if repack.bounded || repack.empty { 0 } else { padding }; size];
         for row in 0..rows {
             for group in 0..groups {
                 let at = if repack.row_major { row * groups + group } else { packed(row, group, groups) };
@@ -114,7 +123,17 @@ impl Scales {
                 }
             }
         }
-        Scales { codes, rows, groups, swizzled: true }
+        Scales { codes, rows, groups, swizzled: true, padding }
+    }
+
+    /// Where a factor lies.
+    pub(super) fn address(&self, row: usize, group: usize) -> i64 {
+        if self.swizzled { packed(row, group, self.groups) as i64 } else { (row * self.groups + group) as i64 }
+    }
+
+    /// What lies at an address, the storage's padding and what surrounds it included.
+    pub(super) fn at(&self, address: i64) -> u32 {
+        usize::try_from(address).ok().and_then(|at| self.codes.get(at)).copied().unwrap_or(self.padding)
     }
 
     pub(super) fn read(&self, row: usize, group: usize) -> u32 {

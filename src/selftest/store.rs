@@ -114,7 +114,9 @@ impl Output {
                 Some(_) => 7.0,
             };
             let base = has(D::OutBase).map_or(0, |p| p.number);
-            let address = (if by_columns { n * leading + m } else { m * leading + n }) as i64 + base;
+            let (along, line) = if by_columns { (m, n) } else { (n, m) };
+            let along = if has(D::StoreReversed).is_some() { -(along as i64) } else { along as i64 };
+            let address = (line * leading) as i64 + along + base;
             let value = if add { self.sum(device, address, value) } else { value };
             self.write(address, value);
         }

@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 
 use crate::model::Stage;
 
+use super::code_map;
 use super::dictionary::{Dictionary, Fits, Hypothesis};
 use super::evidence::Evidence;
 use super::fitted;
 use super::hint::hint;
 use super::kind::Kind;
-use super::knobs::{Knobs, StoreFault};
-use super::maps::{Map, coverage_knobs, fits, load_knobs, scale_knobs, store_knobs};
+use super::knobs::{Knobs, SideKnobs, StoreFault};
+use super::loops;
+use super::maps::{Map, coverage_knobs, fits, load_knobs, store_knobs};
 use super::measured::{measured_epilogue, output_factor};
+use super::scale_map::ScaleMap;
 use super::target::Target;
 
 /// How surely something is named.
@@ -219,10 +222,13 @@ fn also(target: &Target, hypothesis: &Hypothesis) -> Option<Stage> {
     }
     match hypothesis.class {
         "K_BLOCK_MISSING" | "K_TAIL_MISSING" | "K_SUBTILE_TAIL" | "K_SUBTILE_ONLY_FIRST" => Some(Stage::OperandLoad),
-        "ROW_CLAMP_ZERO" => Some(Stage::MmaAccumulate),
+        "ROW_CLAMP_ZERO" | "OPERAND_TWICE" => Some(Stage::MmaAccumulate),
         _ => None,
     }
 }
+
+/// How candidates that count k are called.
+const COUNTS: &str = "measured counts of k";
 
 struct Candidate {
     what: String,
@@ -242,9 +248,9 @@ impl Search<'_> {
         self.evidence.explains(knobs, &self.samples)
     }
 
-    fn load_candidate(&self, map: &Map, is_a: bool) -> Option<Candidate> {
+    fn load_candidates(&self, map: &Map, is_a: bool) -> Vec<Candidate> {
         let t = self.evidence.target;
-        let knobs = load_knobs(self.evidence, map, is_a)?;
+        let all = load_knobs(self.evidence, map, is_a);
         let mut stages = vec![Stage::OperandLoad];
         if map.lacks_columns(t.k) {
             stages.push(Stage::MmaAccumulate);
@@ -253,31 +259,29 @@ impl Search<'_> {
         if map.rows_only(t.k) && !told_apart {
             stages.push(Stage::Store);
         }
-        Some(Candidate { what: format!("measured address map of {}", if is_a { "a" } else { "b" }), stages, knobs })
+        let what = format!("measured address map of {}", if is_a { "a" } else { "b" });
+        all.into_iter().map(|knobs| Candidate { what: what.clone(), stages: stages.clone(), knobs }).collect()
     }
 
     fn scales(&self) -> Vec<Candidate> {
-        let wrong = |is_a: bool| {
-            self.evidence
-                .fails(if is_a { Kind::ScaleMapA } else { Kind::ScaleMapB })
-                .then(|| scale_knobs(self.evidence, is_a))
-                .flatten()
+        let wrong = |is_a: bool| -> Vec<(String, SideKnobs)> {
+            let kind = if is_a { Kind::ScaleMapA } else { Kind::ScaleMapB };
+            let map = self.evidence.fails(kind).then(|| ScaleMap::read(self.evidence, is_a)).flatten();
+            let Some(map) = map else { return vec![] };
+            map.knobs().into_iter().map(|knobs| (map.words(), knobs)).collect()
         };
         let (a, b) = (wrong(true), wrong(false));
-        let candidate = |what: &str, a, b| Candidate {
+        let candidate = |what: String, a: &SideKnobs, b: &SideKnobs| Candidate {
             what: format!("measured scale map of {what}"),
             stages: vec![Stage::QuantisationScale],
-            knobs: Knobs { a, b, ..Knobs::default() },
+            knobs: Knobs { a: a.clone(), b: b.clone(), ..Knobs::default() },
         };
-        let mut list = Vec::new();
-        if let Some(a) = &a {
-            list.push(candidate("a", a.clone(), Default::default()));
-        }
-        if let Some(b) = &b {
-            list.push(candidate("b", Default::default(), b.clone()));
-        }
-        if let (Some(a), Some(b)) = (a, b) {
-            list.push(candidate("a and b", a, b));
+        let right = SideKnobs::default();
+        let mut list: Vec<Candidate> = Vec::new();
+        list.extend(a.iter().map(|(words, knobs)| candidate(format!("a ({words})"), knobs, &right)));
+        list.extend(b.iter().map(|(words, knobs)| candidate(format!("b ({words})"), &right, knobs)));
+        for (of_a, a) in &a {
+            list.extend(b.iter().map(|(of_b, b)| candidate(format!("a ({of_a}) and b ({of_b})"), a, b)));
         }
         list
     }
@@ -294,19 +298,27 @@ impl Search<'_> {
 
     fn operands(&self) -> Vec<Candidate> {
         let mut list = Vec::new();
+        let counted = |(what, knobs)| Candidate { what, stages: vec![Stage::MmaAccumulate], knobs };
         if let Some(knobs) = coverage_knobs(self.evidence) {
-            list.push(Candidate { what: "measured counts of k".to_owned(), stages: vec![Stage::MmaAccumulate], knobs });
+            list.push(counted((COUNTS.to_owned(), knobs)));
         }
-        list.extend(self.a.as_ref().and_then(|map| self.load_candidate(map, true)));
-        list.extend(self.b.as_ref().and_then(|map| self.load_candidate(map, false)));
+        list.extend(self.a.iter().flat_map(|map| self.load_candidates(map, true)));
+        list.extend(self.b.iter().flat_map(|map| self.load_candidates(map, false)));
+        if let (Some(a), Some(b)) = (&self.a, &self.b) {
+            list.extend(
+                loops::columns(self.evidence.target, a, b)
+                    .into_iter()
+                    .map(|(words, knobs)| counted((format!("{COUNTS} ({words})"), knobs))),
+            );
+        }
         if let (Some(a), Some(b)) = (&self.a, &self.b)
-            && let Some(knobs) = store_knobs(self.evidence, a, b)
+            && let Some((words, knobs)) = store_knobs(self.evidence, a, b)
         {
             let mut stages = vec![Stage::Store];
             if self.as_a_load_would(&knobs) {
                 stages.push(Stage::OperandLoad);
             }
-            list.push(Candidate { what: "measured map of the store".to_owned(), stages, knobs });
+            list.push(Candidate { what: format!("measured map of the store{words}"), stages, knobs });
         }
         list
     }
@@ -314,7 +326,9 @@ impl Search<'_> {
     /// Whether a store moves rows, or columns, that nothing else in the epilogue is indexed by: a load that moves them gives the same.
     fn as_a_load_would(&self, knobs: &Knobs) -> bool {
         let t = self.evidence.target;
-        let Some(StoreFault::Map(map)) = &knobs.store else { return false };
+        let Some(StoreFault::Map(map, _)) = &knobs.store else { return false };
+        // A load leaves no element unwritten.
+        let Some(map) = map.iter().copied().collect::<Option<Vec<_>>>() else { return false };
         let rows = map.iter().enumerate().any(|(at, source)| source.0 != at / t.n());
         let columns = map.iter().enumerate().any(|(at, source)| source.1 != at % t.n());
         (rows && !t.indexed_by_m()) || (columns && !t.indexed_by_n())
@@ -325,6 +339,11 @@ impl Search<'_> {
         let mut list: Vec<Candidate> = self.epilogue().into_iter().collect();
         list.extend(self.operands());
         list.extend(self.scales());
+        list.extend(code_map::measured(self.evidence).into_iter().map(|(what, stage, knobs)| Candidate {
+            what,
+            stages: vec![stage],
+            knobs,
+        }));
         if let Some((knobs, uniform)) = output_factor(self.evidence) {
             let stages = if uniform {
                 vec![Stage::OperandLoad, Stage::MmaAccumulate, Stage::Epilogue]
@@ -334,14 +353,20 @@ impl Search<'_> {
             list.push(Candidate { what: "measured factor of the output".to_owned(), stages, knobs });
         }
         list.retain(|c| self.explains(&c.knobs));
-        if let Some(at) = list.iter().position(|c| c.what == "measured counts of k") {
-            list = vec![list.swap_remove(at)];
+        // Factors of one operand that are zero hide those of the other.
+        let sides = |c: &Candidate| usize::from(c.knobs.a.scale.is_some()) + usize::from(c.knobs.b.scale.is_some());
+        if list.iter().any(|c| sides(c) == 1) {
+            list.retain(|c| sides(c) < 2);
+        }
+        if list.iter().any(|c| c.what.starts_with(COUNTS)) {
+            list.retain(|c| c.what.starts_with(COUNTS));
         }
         if list.is_empty() {
             return None;
         }
         let stages: BTreeSet<Stage> = list.iter().flat_map(|c| c.stages.iter().copied()).collect();
-        let what: Vec<String> = list.into_iter().map(|c| c.what).collect();
+        let mut what: Vec<String> = list.into_iter().map(|c| c.what).collect();
+        what.dedup();
         Some(Conclusion::Named {
             by: Sureness::Maps,
             causes: what.clone(),

@@ -1,9 +1,12 @@
 //! From accumulator to output, step by step in f32, as the contract lists them or as a fault changes them.
 
+use std::borrow::Cow;
+
 use super::format::{self, Rounding};
 use super::function::Range;
 use super::inputs::Inputs;
 use super::knobs::Knobs;
+use super::operand::Operand;
 use super::target::{Index, Step, Target, Tensor};
 
 /// The steps for one probe.
@@ -13,6 +16,13 @@ pub(super) struct Epilogue<'a> {
     steps: &'a [Step],
     gate: Option<usize>,
     knobs: &'a Knobs,
+    /// Σ_k of each row of b, as the zero point is multiplied by.
+    sums: Cow<'a, [f64]>,
+}
+
+/// What lies behind a zero point: the largest integer where padding is poisoned.
+fn behind(poisoned: bool) -> f64 {
+    if poisoned { format::poison(crate::model::ElementType::S32) } else { 0.0 }
 }
 
 /// Where a value is: row and column of the output, its group, and the column of sums it comes from.
@@ -44,7 +54,17 @@ impl<'a> Epilogue<'a> {
     pub(super) fn new(target: &'a Target, inputs: &'a Inputs, knobs: &'a Knobs) -> Self {
         let steps = knobs.epilogue.as_ref().map_or(target.epilogue.as_slice(), |steps| steps.as_slice());
         let gate = steps.iter().position(|step| matches!(step, Step::Gate { .. }));
-        Epilogue { target, inputs, steps, gate, knobs }
+        let sums = if knobs.sums_of_read && target.has_zero_point() {
+            let b = Operand::new(target, inputs, knobs, false);
+            let all: Vec<(u32, u32)> = match &knobs.slots {
+                Some(slots) => slots.iter().map(|slot| (slot.1, slot.1)).collect(),
+                None => (0..target.k as u32).map(|k| (k, k)).collect(),
+            };
+            Cow::Owned((0..target.b.rows).map(|r| b.row(r, &mut all.iter().copied()).iter().sum()).collect())
+        } else {
+            Cow::Borrowed(inputs.column_sum.as_slice())
+        };
+        Epilogue { target, inputs, steps, gate, knobs, sums }
     }
 
     fn operand(&self, tensor: Tensor, index: &Index, at: Spot) -> f64 {
@@ -55,7 +75,7 @@ impl<'a> Epilogue<'a> {
         let shift = |i: usize, by: i64, count: usize| (i as i64 + by).clamp(0, count as i64 - 1) as usize;
         let along = |own: usize, other: usize, tile: usize, count: usize| match index {
             Index::Own => own,
-            Index::Other => other.min(count - 1),
+            Index::Other | Index::OtherPast => other.min(count - 1),
             Index::TileLocal => own % tile,
             Index::TileBase => own / tile * tile,
             Index::Shift(by) | Index::Past(by) => shift(own, *by, count),
@@ -66,6 +86,14 @@ impl<'a> Epilogue<'a> {
             && let Some(value) = self.past(tensor, *by, at)
         {
             return value;
+        }
+        let crossed = match tensor {
+            Tensor::ScaleA => at.q >= m,
+            Tensor::Bias | Tensor::ScaleB => at.r >= wide,
+            _ => false,
+        };
+        if *index == Index::OtherPast && crossed {
+            return self.padding(tensor);
         }
         // What is indexed by the column has one part for each group.
         let part = |values: &[f64]| values[at.group * wide + along(column, r, t.b.tile, wide)];
@@ -80,7 +108,7 @@ impl<'a> Epilogue<'a> {
             Tensor::ScaleA => i.row_scale[along(r, q, t.a.tile, m)],
             Tensor::Residual => match index {
                 Index::Own => i.residual[r * n + q],
-                Index::Other => i.residual[q.min(m - 1) * n + r.min(n - 1)],
+                Index::Other | Index::OtherPast => i.residual[q.min(m - 1) * n + r.min(n - 1)],
                 Index::TileLocal => i.residual[(r % t.a.tile) * n + q % t.b.tile],
                 Index::TileBase => i.residual[(r / t.a.tile * t.a.tile) * n + q],
                 Index::Shift(by) | Index::Past(by) => i.residual[shift(r, *by, m) * n + q],
@@ -98,14 +126,17 @@ impl<'a> Epilogue<'a> {
             Tensor::Alpha | Tensor::Beta => return None,
         };
         let outside = !(0..count as i64).contains(&(own as i64 + by));
-        let padding = if self.inputs.poisoned { format::poison(t.type_of(tensor)) } else { 0.0 };
-        outside.then_some(padding)
+        outside.then(|| self.padding(tensor))
+    }
+
+    fn padding(&self, tensor: Tensor) -> f64 {
+        if self.inputs.poisoned { format::poison(self.target.type_of(tensor)) } else { 0.0 }
     }
 
     /// The value that is stored for the sum at `at`; with a gate, for the two sums at `at` and `other`.
     pub(super) fn value(&self, at: (f64, Spot), other: Option<(f64, Spot)>, first: bool, before: f64) -> Range {
         let sum = |sum: f64| {
-            let x = sum * self.knobs.accumulator_factor.unwrap_or(1.0);
+            let x = sum * self.knobs.accumulator_factor.unwrap_or(1.0) + self.knobs.accumulator_start;
             (x, x)
         };
         let Some(gate) = self.gate else {
@@ -167,8 +198,14 @@ impl<'a> Epilogue<'a> {
                 }
                 Step::ZeroPoint { factor } => {
                     let column = at.group * self.target.wide() + at.column.min(self.target.wide() - 1);
-                    let x = factor * self.inputs.zero_point * self.inputs.column_sum[column];
+                    let x = factor * self.inputs.zero_point * self.sums[column];
                     each(v, |v| single(v - x))
+                }
+                Step::ZeroPointPast => {
+                    let column = at.group * self.target.wide() + at.column.min(self.target.wide() - 1);
+                    let x = behind(self.inputs.poisoned) * self.sums[column];
+                    let wrapped = |x: f64| (x + 2_f64.powi(31)).rem_euclid(2_f64.powi(32)) - 2_f64.powi(31);
+                    each(v, |v| single(wrapped(v - x)))
                 }
                 Step::Activate(function) => each(function.of(each(v, single)), single),
                 Step::OnGate(function) if of_gate => each(function.of(each(v, single)), single),

@@ -10,14 +10,22 @@ use super::dictionary::Hypothesis;
 use super::evidence::Evidence;
 use super::kind::Kind;
 use super::knobs::{Knobs, SideKnobs, StoreFault};
+use super::loops;
 use super::maps::Map;
 
-const COUNT: &[Kind] = &[Kind::CoverA, Kind::CoverB];
+pub(super) const COUNT: &[Kind] = &[Kind::CoverA, Kind::CoverB];
 const WRITTEN: &[Kind] = &[];
-const PADDED: &[Kind] = &[Kind::PoisonedOnes, Kind::RandomPoisoned, Kind::Random, Kind::CoverA, Kind::CoverB];
+pub(super) const PADDED: &[Kind] =
+    &[Kind::PoisonedOnes, Kind::RandomPoisoned, Kind::Random, Kind::CoverA, Kind::CoverB];
 const MAPPED: &[Kind] = &[Kind::MapA, Kind::MapB, Kind::CountA, Kind::CountB];
 
-fn hypothesis(class: &'static str, stage: Stage, cause: String, knobs: Knobs, gate: &'static [Kind]) -> Hypothesis {
+pub(super) fn hypothesis(
+    class: &'static str,
+    stage: Stage,
+    cause: String,
+    knobs: Knobs,
+    gate: &'static [Kind],
+) -> Hypothesis {
     Hypothesis { class, stage, cause, knobs, gate }
 }
 
@@ -29,6 +37,7 @@ pub(super) fn hypotheses(evidence: &Evidence<'_>, a: Option<&Map>, b: Option<&Ma
     }
     list.extend(unwritten(evidence));
     list.extend(overread(evidence));
+    list.extend(loops::hypotheses(evidence));
     for (map, is_a) in [(a, true), (b, false)] {
         list.extend(map.and_then(|map| tiled(evidence, map, is_a)));
     }

@@ -11,9 +11,13 @@ use super::inputs::Inputs;
 use super::knobs::{Carry, Knobs, StoreFault};
 use super::predicted::{ANY, Predicted};
 use super::proof::{seen, window};
+use super::seen::NOT_FINITE;
 use super::store::Store;
 use super::sums::Sums;
 use super::target::Target;
+
+/// What a sum of zero and of products with the smallest factor stays below.
+const NEXT_TO_ZERO: f64 = 1.0 / (1_u64 << 63) as f64;
 
 /// Accumulators that are written to one place.
 type Sources = Vec<(usize, usize)>;
@@ -162,7 +166,7 @@ impl<'a> Host<'a> {
     ) -> Range {
         let (one, two) = self.columns(q);
         let spot = |column| Spot { r, q, group, column };
-        epilogue.value((sums.0, spot(one)), two.map(|two| (sums.1, spot(two))), first, before)
+        self.opened(epilogue.value((sums.0, spot(one)), two.map(|two| (sums.1, spot(two))), first, before))
     }
 
     /// The same where each split adds its own value into the output.
@@ -210,6 +214,16 @@ impl<'a> Host<'a> {
         let depth = slots.map_or(t.k, <[_]>::len);
         let size = |rows: &[usize], is_a| seen(&self.sums.operand_rows(rows, is_a, slots), depth);
         window(&size(&rows, true), &size(&columns, false), t).holds
+    }
+
+    /// What is left open of a value where storage without a factor is read as one.
+    fn opened(&self, range: Range) -> Range {
+        match range {
+            _ if !(self.knobs.a.reads_scale_padding() || self.knobs.b.reads_scale_padding()) => range,
+            (0.0, 0.0) => (-NEXT_TO_ZERO, NEXT_TO_ZERO),
+            (low, _) if low.is_nan() => NOT_FINITE,
+            range => range,
+        }
     }
 
     /// The whole storage.

@@ -67,6 +67,14 @@ pub enum Kind {
     ScaleMapA,
     /// The reverse.
     ScaleMapB,
+    /// Rows of one value in a, and 1 in b.
+    ValueA,
+    /// The reverse.
+    ValueB,
+    /// One value in all block scales of a.
+    ScaleValueA,
+    /// The same for b.
+    ScaleValueB,
 }
 
 impl Kind {
@@ -113,6 +121,10 @@ impl Kind {
             Kind::MapB => "map_b",
             Kind::ScaleMapA => "scale_map_a",
             Kind::ScaleMapB => "scale_map_b",
+            Kind::ValueA => "value_a",
+            Kind::ValueB => "value_b",
+            Kind::ScaleValueA => "scale_value_a",
+            Kind::ScaleValueB => "scale_value_b",
         }
     }
 }

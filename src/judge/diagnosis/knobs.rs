@@ -27,6 +27,15 @@ pub enum Decode {
     Half,
 }
 
+/// One operand in place of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Twice {
+    /// This operand.
+    Own,
+    /// The other one.
+    Other,
+}
+
 /// How block scale factors go wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScaleFault {
@@ -53,8 +62,23 @@ pub enum ScaleFault {
     As(ElementType),
     /// Always row 0 of the tile.
     TileRow,
-    /// Measured: flat index at (r, k), or none for 1.
-    Map(Arc<Vec<Option<u32>>>),
+    /// Measured: what is read at (r, k).
+    Map(Arc<Vec<ScaleCell>>),
+    /// Measured: the value that each code is read as; none for its own.
+    Values(Arc<Vec<Option<f64>>>),
+    /// Right, and beyond the last block of k what lies where its place would be.
+    Beyond,
+}
+
+/// What is read as a block scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScaleCell {
+    /// The logical factor with this flat index.
+    At(u32),
+    /// Storage that holds no factor: what each probe's padding says.
+    Padding,
+    /// Zero under every probe.
+    Zero,
 }
 
 /// Where the tiles of an operand come from: row and column are linear in the tile's coordinates and in those within the tile.
@@ -95,10 +119,20 @@ pub struct SideKnobs {
     pub decode: Option<Decode>,
     /// Block scales.
     pub scale: Option<ScaleFault>,
+    /// What poisoned padding is read as, where it is read as a block scale; no number without.
+    pub scale_poison: Option<f64>,
     /// The other operand's block scales.
     pub other_scale: bool,
-    /// Measured: flat logical index at (r, k), or none for zero.
+    /// The other operand's block scales at this operand's rows, besides its own.
+    pub also_other_scale: bool,
+    /// Measured: flat logical index at (r, k), or none for what is no element.
     pub map: Option<Arc<Vec<Option<u32>>>>,
+    /// What is no element in the map is what padding holds, instead of zero.
+    pub map_padding: bool,
+    /// Measured: the value that each code is read as; none for its own.
+    pub values: Option<Arc<Vec<Option<f64>>>>,
+    /// At every so many k, beginning with one, this operand is multiplied by itself, or the other one is.
+    pub twice: Option<(Twice, usize, usize)>,
     /// Tile coordinate taken from the other axis.
     pub tile_swap: bool,
     /// Tiles taken from elsewhere.
@@ -108,9 +142,27 @@ pub struct SideKnobs {
 }
 
 impl SideKnobs {
+    /// Whether storage that holds no factor may be read as one: a code that is no number there, or the smallest of all, leaves open
+    /// which infinity or NaN it makes, and what is left of a sum of zero.
+    pub fn reads_scale_padding(&self) -> bool {
+        let in_map = |map: &Arc<Vec<ScaleCell>>| map.contains(&ScaleCell::Padding);
+        self.also_other_scale
+            || match &self.scale {
+                Some(ScaleFault::Map(map)) => in_map(map),
+                Some(ScaleFault::Next { clamp }) => !clamp,
+                Some(ScaleFault::Beyond) => true,
+                _ => false,
+            }
+    }
+
     /// Whether codes of elements or of factors are read as another type's.
     pub fn misreads(&self) -> bool {
-        matches!(self.decode, Some(Decode::As(_))) || matches!(self.scale, Some(ScaleFault::As(_)))
+        matches!(self.decode, Some(Decode::As(_)))
+            || matches!(self.scale, Some(ScaleFault::As(_) | ScaleFault::Values(_)))
+            || self.values.is_some()
+            || self.twice.is_some()
+            || self.map_padding
+            || self.scale_poison.is_some()
     }
 }
 
@@ -154,8 +206,8 @@ pub enum StoreFault {
     Offset(i64),
     /// Lines of the staged tile lie so many elements apart, and are read as if they lay one behind the other.
     Pitch(usize),
-    /// Measured: the source of (m, n) row-major.
-    Map(Arc<Vec<(usize, usize)>>),
+    /// Measured: the source of (m, n) row-major, none where nothing is written; and whether something is written outside.
+    Map(Arc<Vec<Option<(usize, usize)>>>, bool),
 }
 
 /// Tiles whose accumulator is not cleared, in their order.
@@ -175,6 +227,8 @@ pub type Slots = Vec<(u32, u32)>;
 pub struct Knobs {
     /// k of a and of b for each product; 0..k without.
     pub slots: Option<Arc<Vec<(u32, u32)>>>,
+    /// k of the block scales for each product, instead of the operands' k.
+    pub scale_k: Option<Arc<Vec<u32>>>,
     /// Operand a.
     pub a: SideKnobs,
     /// Operand b.
@@ -201,6 +255,10 @@ pub struct Knobs {
     pub gate_pairs: Option<GatePairs>,
     /// Not cleared between tiles.
     pub carry: Option<Carry>,
+    /// What the accumulator begins with.
+    pub accumulator_start: f64,
+    /// The zero point is multiplied by the sum of what is read as b, not of b.
+    pub sums_of_read: bool,
     /// Factor of the accumulator.
     pub accumulator_factor: Option<f64>,
     /// The epilogue instead of the contract's.

@@ -10,8 +10,7 @@ use super::dictionary::Fits;
 use super::evidence::{Evidence, Shown};
 use super::inputs::fill_of;
 use super::kind::Kind;
-use super::knobs::{Knobs, ScaleFault, SideKnobs, StoreFault};
-use super::map_probes::scale_planes;
+use super::knobs::{Knobs, SideKnobs, StoreFault};
 use super::target::Side;
 
 /// What was read at one place of a map.
@@ -195,21 +194,28 @@ pub fn fits(evidence: &Evidence<'_>, a: Option<&Map>, b: Option<&Map>) -> Fits {
     fits
 }
 
-/// Knobs of an operand's measured map; of windows of it, where they repeat with the period of a tile.
-pub fn load_knobs(evidence: &Evidence<'_>, map: &Map, is_a: bool) -> Option<Knobs> {
-    if map.identity() {
-        return None;
-    }
+/// Knobs of an operand's measured map, or of windows of it, where they repeat with the period of a tile. What holds no element is zero or
+/// padding; a zero point is multiplied by the sums of b, or of what is read as b.
+pub fn load_knobs(evidence: &Evidence<'_>, map: &Map, is_a: bool) -> Vec<Knobs> {
     let t = evidence.target;
     let own = if is_a { &t.a } else { &t.b };
-    let table = if map.whole() { map.table() } else { map.extended(own.rows, t.k, (own.tile, t.tile_k))? };
-    let side = SideKnobs { map: Some(table), ..SideKnobs::default() };
-    Some(if is_a { Knobs { a: side, ..Knobs::default() } } else { Knobs { b: side, ..Knobs::default() } })
+    let table = if map.whole() { Some(map.table()) } else { map.extended(own.rows, t.k, (own.tile, t.tile_k)) };
+    let Some(table) = table.filter(|_| !map.identity()) else { return vec![] };
+    let missing = table.iter().any(Option::is_none);
+    let with = |map_padding, sums_of_read| {
+        let side = SideKnobs { map: Some(table.clone()), map_padding, ..SideKnobs::default() };
+        let knobs = Knobs { sums_of_read, ..Knobs::default() };
+        if is_a { Knobs { a: side, ..knobs } } else { Knobs { b: side, ..knobs } }
+    };
+    let paddings = if missing { &[false, true][..] } else { &[false] };
+    let sums = if !is_a && t.has_zero_point() { &[false, true][..] } else { &[false] };
+    paddings.iter().flat_map(|padding| sums.iter().map(|sums| with(*padding, *sums))).collect()
 }
 
-/// Knobs of a store in which a and b move together.
-pub fn store_knobs(evidence: &Evidence<'_>, a: &Map, b: &Map) -> Option<Knobs> {
+/// Knobs of a store in which a and b move together, and what it is in words.
+pub fn store_knobs(evidence: &Evidence<'_>, a: &Map, b: &Map) -> Option<(String, Knobs)> {
     let t = evidence.target;
+    let written = &evidence.of(Kind::CountA).next()?.seen().written;
     let mut sources = Vec::new();
     for (at, (a, b)) in a.first.iter().zip(&b.first).enumerate() {
         let row = |cell: &Cell| match cell {
@@ -217,16 +223,39 @@ pub fn store_knobs(evidence: &Evidence<'_>, a: &Map, b: &Map) -> Option<Knobs> {
             _ => None,
         };
         match (row(a), row(b)) {
-            (Some(r), Some(q)) => sources.push((r, q)),
+            _ if !written[t.address(at / t.n(), at % t.n())] => sources.push(None),
+            (Some(r), Some(q)) => sources.push(Some((r, q))),
             // Both zero: from the overhang, where every sum is empty.
             (None, None) if *a == Cell::Zero && *b == Cell::Zero && t.b.padded() > t.n() => {
-                sources.push((at / t.n(), t.b.padded() - 1));
+                sources.push(Some((at / t.n(), t.b.padded() - 1)));
             }
             _ => return None,
         }
     }
-    let moved = sources.iter().enumerate().any(|(at, s)| *s != (at / t.n(), at % t.n()));
-    moved.then(|| Knobs { store: Some(StoreFault::Map(Arc::new(sources))), ..Knobs::default() })
+    let moved = sources.iter().enumerate().any(|(at, s)| s.is_some_and(|s| s != (at / t.n(), at % t.n())));
+    let beyond = evidence.shown.iter().any(|shown| shown.seen().guard_hits > 0);
+    let words = store_words(&|r, q| t.address(r, q), t.n(), &sources).unwrap_or_default();
+    moved.then(|| (words, Knobs { store: Some(StoreFault::Map(Arc::new(sources), beyond)), ..Knobs::default() }))
+}
+
+/// The address of (m, n), where it is linear in both.
+fn store_words(
+    address: &dyn Fn(usize, usize) -> usize,
+    n: usize,
+    sources: &[Option<(usize, usize)>],
+) -> Option<String> {
+    let known: HashMap<(usize, usize), i64> = sources
+        .iter()
+        .enumerate()
+        .filter_map(|(at, source)| Some(((*source)?, address(at / n, at % n) as i64)))
+        .collect();
+    let along = |step: (usize, usize)| {
+        mode(known.iter().filter_map(|(from, address)| Some(known.get(&(from.0 + step.0, from.1 + step.1))? - address)))
+    };
+    let (row, column) = (along((1, 0)).unwrap_or(address(1, 0) as i64), along((0, 1))?);
+    let first = mode(known.iter().map(|(from, address)| address - from.0 as i64 * row - from.1 as i64 * column))?;
+    let fits = known.iter().all(|(from, at)| from.0 as i64 * row + from.1 as i64 * column + first == *at);
+    fits.then(|| format!(" (element (m, n) is stored at m · {row} + n · {column} + {first})"))
 }
 
 /// Knobs of the counts that the two cover probes agree on, or of those of each k.
@@ -254,45 +283,20 @@ fn covered_knobs(evidence: &Evidence<'_>) -> Option<Knobs> {
     Some(Knobs { slots: Some(Arc::new(slots.collect())), ..Knobs::default() })
 }
 
-/// Knobs of the measured block scales of one operand.
-pub fn scale_knobs(evidence: &Evidence<'_>, is_a: bool) -> Option<SideKnobs> {
-    let t = evidence.target;
-    let (side, kind, hot) = if is_a { (&t.a, Kind::ScaleMapA, Role::B) } else { (&t.b, Kind::ScaleMapB, Role::A) };
-    let scale = side.scale?;
-    let count = scale_planes(side, t.k);
-    let planes: Vec<&Shown> = evidence.of(kind).collect();
-    let scales = |s: &Shown| if is_a { s.rung.inputs.a_scale.clone() } else { s.rung.inputs.b_scale.clone() };
-    let first: Vec<Vec<f64>> = planes.iter().take(count).map(|s| scales(s)).collect();
-    let key = |values: &mut dyn Iterator<Item = f64>| values.map(f64::to_bits).collect::<Vec<_>>();
-    let mut places: HashMap<Vec<u64>, Vec<u32>> = HashMap::new();
-    for i in 0..first.first()?.len() {
-        places.entry(key(&mut first.iter().map(|plane| plane[i]))).or_default().push(i as u32);
+#[cfg(test)]
+mod tests {
+    use super::store_words;
+
+    #[test]
+    fn a_linear_store_is_said_in_words() {
+        // (m, n) at 4 m - n: the first column stays, the others go to the row before.
+        let sources: Vec<_> = (0..12_usize)
+            .map(|at| if at % 4 == 0 { Some((at / 4, 0)) } else { Some((at / 4 + 1, 4 - at % 4)).filter(|s| s.0 < 3) })
+            .collect();
+        assert_eq!(
+            store_words(&|r, q| 4 * r + q, 4, &sources).unwrap(),
+            " (element (m, n) is stored at m · 4 + n · -1 + 0)"
+        );
+        assert_eq!(store_words(&|r, q| 4 * r + q, 4, &[Some((0, 0)), Some((0, 2)), Some((0, 1)), Some((0, 3))]), None);
     }
-    let (_, groups) = side.scale_extent(t.k)?;
-    let half = (scale.k_block / 2).max(1);
-    let mut map: Vec<Option<u32>> = vec![None; side.rows * t.k];
-    let mut known = vec![false; side.rows * t.k];
-    for planes in planes.chunks(count) {
-        let outputs: Vec<Vec<f64>> = planes.iter().map(|s| evidence.output(s)).collect();
-        for r in 0..t.m() {
-            for q in 0..t.n() {
-                let (row, other) = if is_a { (r, q) } else { (q, r) };
-                let column = hot_column(planes[0], hot, t.k, other);
-                if !column.is_multiple_of(half) {
-                    continue;
-                }
-                let found = places.get(&key(&mut outputs.iter().map(|o| o[r * t.n() + q])))?;
-                let own = (row / scale.row_block * groups + column / scale.k_block) as u32;
-                let index = if found.contains(&own) { own } else { found[0] };
-                for k in column..(column + half).min(t.k) {
-                    map[row * t.k + k] = Some(index);
-                    known[row * t.k + k] = true;
-                }
-            }
-        }
-    }
-    if !known.iter().all(|k| *k) {
-        return None;
-    }
-    Some(SideKnobs { scale: Some(ScaleFault::Map(Arc::new(map))), ..SideKnobs::default() })
 }

@@ -1,5 +1,6 @@
 //! Naming the stage: probes, the host model and its knobs, the dictionary of faults, measured maps, the decision.
 
+mod code_map;
 mod contract;
 mod coverage;
 pub mod decide;
@@ -17,6 +18,7 @@ pub mod inputs;
 mod kind;
 pub mod knobs;
 mod layout;
+mod loops;
 mod map_fit;
 mod map_probes;
 pub mod maps;
@@ -29,6 +31,7 @@ pub mod probes;
 pub mod product;
 pub mod proof;
 mod random_probes;
+mod scale_map;
 pub mod seen;
 mod store;
 mod sums;

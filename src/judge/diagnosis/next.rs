@@ -2,13 +2,16 @@
 
 use crate::model::{Plan, RawLaunch};
 
+use super::code_map;
 use super::decide::{Conclusion, conclude};
 use super::evidence::Evidence;
 use super::probes::{Builder, Rungs};
 use super::target::Target;
 
-/// At most so many windows of k for each operand.
-const WINDOWS: usize = 16;
+/// At most so many windows of k for each operand; more where the operands are small.
+fn windows(target: &Target) -> usize {
+    if (target.m() + target.b.rows) * target.k <= 1 << 18 { 32 } else { 16 }
+}
 
 /// What to do.
 #[derive(Debug)]
@@ -35,7 +38,10 @@ fn round(target: &Target, seed: u64, number: usize) -> Rungs {
     if number == 0 {
         return Builder::new(target, seed).tier0();
     }
-    let mut rungs = Builder::new(target, seed).maps(WINDOWS);
+    if number == 2 {
+        return Builder::new(target, seed).values();
+    }
+    let mut rungs = Builder::new(target, seed).maps(windows(target));
     let scales = Builder::new(target, seed).scale_maps();
     rungs.rungs.extend(scales.rungs);
     rungs.refused.extend(scales.refused);
@@ -49,20 +55,19 @@ pub fn next<'a>(target: &'a Target, seed: u64, rounds: &[Vec<RawLaunch>]) -> Nex
     let rungs = round(target, seed, 0);
     let mut refused = rungs.refused;
     let mut evidence = Evidence::new(target, rungs.rungs, first);
-    let mut mapped = false;
-    if let Some(second) = more.first() {
-        let rungs = round(target, seed, 1);
+    for (number, launches) in more.iter().enumerate() {
+        let rungs = round(target, seed, number + 1);
         refused.extend(rungs.refused);
-        evidence.add(rungs.rungs, second);
-        mapped = true;
+        evidence.add(rungs.rungs, launches);
     }
+    let mapped = !more.is_empty();
     let conclusion = conclude(&evidence, mapped);
     let settled = match &conclusion {
         Conclusion::Clean => true,
-        Conclusion::Named { by, .. } => *by == super::decide::Sureness::Class,
-        Conclusion::Open { .. } => false,
+        Conclusion::Named { by, .. } => mapped || *by == super::decide::Sureness::Class,
+        Conclusion::Open { .. } => more.len() > 1 || (mapped && !code_map::wanted(&evidence)),
     };
-    let more = if settled || mapped { Rungs::default() } else { round(target, seed, 1) };
+    let more = if settled { Rungs::default() } else { round(target, seed, more.len() + 1) };
     // Of groups and of gates no map is read.
     if more.rungs.is_empty() {
         Next::Done(Box::new(Diagnosis { conclusion, evidence, refused }))

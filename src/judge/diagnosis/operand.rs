@@ -2,7 +2,7 @@
 
 use super::format;
 use super::inputs::Inputs;
-use super::knobs::{Decode, Knobs, RowMap, ScaleFault, SideKnobs};
+use super::knobs::{Decode, Knobs, RowMap, ScaleCell, ScaleFault, SideKnobs, Twice};
 use super::target::{BlockScale, Side, Target};
 use super::values::Values;
 
@@ -39,8 +39,26 @@ pub struct Operand<'a> {
     padding: f64,
     scales: &'a [f64],
     scale: Option<(BlockScale, usize, usize)>,
+    /// The other operand's factors, their rows and columns, where they are taken besides.
+    other: Option<(BlockScale, &'a [f64], usize, usize)>,
+    /// What padding holds, read as a factor: of this operand, and of the other.
+    nothing: (f64, f64),
     plain: bool,
 }
+
+/// What storage that holds no factor is read as. The smallest factor is zero: nothing is left of it beside any other.
+fn scale_padding(scale: Option<BlockScale>, poisoned: bool, poison: Option<f64>) -> f64 {
+    let Some(scale) = scale else { return 1.0 };
+    let value = match poison {
+        Some(value) if poisoned => value,
+        _ if poisoned => format::poison(scale.element),
+        _ => format::value(scale.element, 0),
+    };
+    if value.abs() < NOTHING { 0.0 } else { value }
+}
+
+/// What is below this vanishes beside any sum of the probes.
+const NOTHING: f64 = 1.0 / (1_u128 << 100) as f64;
 
 impl<'a> Operand<'a> {
     /// a, or b.
@@ -63,6 +81,16 @@ impl<'a> Operand<'a> {
             padding: if own_values { inputs.a_padding } else { inputs.b_padding },
             scales,
             scale: extent,
+            other: (own.also_other_scale)
+                .then(|| {
+                    let (rows, groups) = other.scale_extent(target.k)?;
+                    Some((other.scale?, if is_a { inputs.b_scale.as_slice() } else { &inputs.a_scale }, rows, groups))
+                })
+                .flatten(),
+            nothing: (
+                scale_padding(scaled.scale, inputs.poisoned, own.scale_poison),
+                scale_padding(other.scale, inputs.poisoned, own.scale_poison),
+            ),
             plain: *own == SideKnobs::default(),
         }
     }
@@ -92,7 +120,8 @@ impl<'a> Operand<'a> {
         if let Some(map) = &knobs.map {
             let inside = r < self.side.rows && k < self.target.k;
             let index = if inside { map[r * self.target.k + k] } else { None };
-            return index.map_or(0.0, |index| self.values.flat(index as usize));
+            let none = if knobs.map_padding { self.padding } else { 0.0 };
+            return index.map_or(none, |index| self.values.flat(index as usize));
         }
         if let Some(tiled) = &knobs.tiled {
             let (row, column) = tiled.source(r, k);
@@ -128,6 +157,10 @@ impl<'a> Operand<'a> {
     }
 
     fn decoded(&self, x: f64) -> f64 {
+        if let Some(values) = &self.knobs.values {
+            let code = format::code(self.side.element, x) as usize;
+            return values.get(code).copied().flatten().unwrap_or(x);
+        }
         match self.knobs.decode {
             None => x,
             Some(Decode::Half) => x / 2.0,
@@ -136,6 +169,17 @@ impl<'a> Operand<'a> {
     }
 
     fn factor(&self, r: usize, k: usize) -> f64 {
+        self.own_factor(r, k) * self.other_factor(r, k)
+    }
+
+    /// The other operand's factor at this row.
+    fn other_factor(&self, r: usize, k: usize) -> f64 {
+        let Some((scale, scales, rows, groups)) = self.other else { return 1.0 };
+        let (row, group) = (r / scale.row_block, (k / scale.k_block).min(groups - 1));
+        if row < rows { scales[row * groups + group] } else { self.nothing.1 }
+    }
+
+    fn own_factor(&self, r: usize, k: usize) -> f64 {
         let Some((scale, rows, groups)) = self.scale else { return 1.0 };
         let local = self.target.local_row(self.is_a, r) % self.side.tile;
         let (r, tile_row) = (r.min(self.side.rows - 1), r - local);
@@ -153,7 +197,7 @@ impl<'a> Operand<'a> {
                 if *clamp {
                     get(row, groups - 1)
                 } else {
-                    1.0
+                    self.nothing.0
                 }
             }
             Some(ScaleFault::Next { .. }) => get(row, group + 1),
@@ -174,13 +218,36 @@ impl<'a> Operand<'a> {
                 self.scales[flat % rows * groups + flat / rows]
             }
             Some(ScaleFault::As(other)) => format::value(*other, format::code(scale.element, get(row, group))),
+            Some(ScaleFault::Values(values)) => {
+                let x = get(row, group);
+                values.get(format::code(scale.element, x) as usize).copied().flatten().unwrap_or(x)
+            }
+            Some(ScaleFault::Beyond) if k / scale.k_block >= groups => self.at_place(row, k / scale.k_block),
+            Some(ScaleFault::Beyond) => get(row, group),
             Some(ScaleFault::TileRow) => get((tile_row / scale.row_block) % rows, group),
             Some(ScaleFault::Map(map)) => {
-                let inside = k < self.target.k;
-                let index = if inside { map[r * self.target.k + k] } else { None };
-                index.map_or(1.0, |index| self.scales[index as usize])
+                let cell = if k < self.target.k { map[r * self.target.k + k] } else { ScaleCell::Padding };
+                match cell {
+                    ScaleCell::At(index) => self.scales[index as usize],
+                    ScaleCell::Padding => self.nothing.0,
+                    ScaleCell::Zero => 0.0,
+                }
             }
         }
+    }
+
+    /// What lies at the place of a factor beyond the last block of k.
+    fn at_place(&self, row: usize, group: usize) -> f64 {
+        let Some((scale, rows, groups)) = self.scale else { return 1.0 };
+        let (row, group) = if scale.swizzled {
+            let place = swizzled_position(row, group, groups);
+            let (tile, within, wide) = (place / 512, place % 512, groups.div_ceil(4));
+            (tile / wide * 128 + within % 16 / 4 * 32 + within / 16, tile % wide * 4 + within % 4)
+        } else {
+            let place = row * groups + group;
+            (place / groups, place % groups)
+        };
+        if row < rows && group < groups { self.scales[row * groups + group] } else { self.nothing.0 }
     }
 
     /// The values, where the multiplier sees them unchanged.
@@ -198,24 +265,25 @@ impl<'a> Operand<'a> {
         true
     }
 
-    /// Row r, as the multiplier sees it, over all slots.
-    pub fn row(&self, r: usize, ks: &mut dyn Iterator<Item = u32>) -> Vec<f64> {
+    /// Row r, as the multiplier sees it, over all slots: k of the element, and of its factor.
+    pub fn row(&self, r: usize, ks: &mut dyn Iterator<Item = (u32, u32)>) -> Vec<f64> {
+        let scaled = self.scale.is_some() || self.other.is_some();
+        let factor = |r, k: u32| if scaled { self.factor(r, k as usize) } else { 1.0 };
         if self.plain && r < self.side.rows && !self.no_zero_fill {
             let line = self.values.line(r);
-            let scaled = self.scale.is_some();
-            return ks
-                .map(|k| {
-                    let x = line.get(k as usize).copied().unwrap_or(0.0);
-                    if scaled { x * self.factor(r, k as usize) } else { x }
-                })
-                .collect();
+            return ks.map(|(k, of)| line.get(k as usize).copied().unwrap_or(0.0) * factor(r, of)).collect();
         }
-        let scaled = self.scale.is_some();
-        ks.map(|k| {
-            let x = self.decoded(self.element(r, k as usize));
-            if scaled { x * self.factor(r, k as usize) } else { x }
-        })
-        .collect()
+        ks.map(|(k, of)| self.multiplied(self.decoded(self.element(r, k as usize)), k as usize) * factor(r, of))
+            .collect()
+    }
+
+    /// What an element contributes where one operand takes the place of both: the square of it, and one for the other.
+    fn multiplied(&self, x: f64, k: usize) -> f64 {
+        match self.knobs.twice {
+            Some((Twice::Own, every, first)) if k % every == first => x * x,
+            Some((Twice::Other, every, first)) if k % every == first => 1.0,
+            _ => x,
+        }
     }
 }
 

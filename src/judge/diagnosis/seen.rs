@@ -28,9 +28,12 @@ pub fn same(a: f64, b: f64) -> bool {
     a == b || (a.is_nan() && b.is_nan())
 }
 
+/// Every value that is not finite.
+pub const NOT_FINITE: Range = (f64::NAN, f64::INFINITY);
+
 /// Whether `x` may be what is predicted.
 pub fn within(x: f64, (low, high): Range) -> bool {
-    same(x, low) || (low <= x && x <= high)
+    same(x, low) || (low <= x && x <= high) || (low.is_nan() && high.is_infinite() && x.is_infinite())
 }
 
 /// Whether two predictions have no value in common.

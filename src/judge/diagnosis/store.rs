@@ -24,6 +24,7 @@ impl<'a> Store<'a> {
             Some(StoreFault::TileRowsFrom(limit)) => r % t.a.tile < *limit,
             Some(StoreFault::TileColumnsFrom(limit)) => q % t.b.tile < *limit,
             Some(StoreFault::Mask(mask)) => mask[r * t.n() + q],
+            Some(StoreFault::Map(map, _)) => map[r * t.n() + q].is_some(),
             _ => true,
         }
     }
@@ -48,7 +49,7 @@ impl<'a> Store<'a> {
                 };
                 if t.column_tiles() > 1 { (r, swap(q, tq)) } else { (swap(r, tr), q) }
             }
-            Some(StoreFault::Map(map)) => map[r * t.n() + q],
+            Some(StoreFault::Map(map, _)) => map[r * t.n() + q].unwrap_or((r, q)),
             Some(StoreFault::Pitch(pitch)) if t.out_by_columns => {
                 let at = q % tq * tr + r % tr;
                 (r / tr * tr + at % pitch, q / tq * tq + at / pitch)
@@ -121,6 +122,7 @@ impl<'a> Store<'a> {
                 (lines - 1) * leading + length > t.storage()
             }
             Some(StoreFault::Offset(by)) => *by != 0,
+            Some(StoreFault::Map(_, beyond)) => *beyond,
             _ => false,
         }
     }

@@ -51,10 +51,13 @@ impl<'a> Sums<'a> {
             return;
         }
         for &r in rows {
-            let row = match slots {
-                None => operand.row(r, &mut (0..self.target.k as u32)),
-                Some(slots) if is_a => operand.row(r, &mut slots.iter().map(|s| s.0)),
-                Some(slots) => operand.row(r, &mut slots.iter().map(|s| s.1)),
+            let own = |slot: &(u32, u32)| if is_a { slot.0 } else { slot.1 };
+            let row = match (slots, &self.knobs.scale_k) {
+                (None, _) => operand.row(r, &mut (0..self.target.k as u32).map(|k| (k, k))),
+                (Some(slots), Some(of)) if of.len() == slots.len() => {
+                    operand.row(r, &mut slots.iter().map(own).zip(of.iter().copied()))
+                }
+                (Some(slots), _) => operand.row(r, &mut slots.iter().map(|slot| (own(slot), own(slot)))),
             };
             out.extend(row);
         }

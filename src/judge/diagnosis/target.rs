@@ -75,6 +75,8 @@ pub enum Index {
     Shift(i64),
     /// Its own and so many more; beyond the ends lies padding.
     Past(i64),
+    /// That of the other axis; beyond the end lies padding.
+    OtherPast,
     /// Measured: at (m, n) row-major.
     Map(Arc<Vec<usize>>),
 }
@@ -133,6 +135,8 @@ pub enum Step {
         /// 1, unless wrong.
         factor: f64,
     },
+    /// The same with what lies behind the zero point, in 32-bit integers.
+    ZeroPointPast,
     /// v = f(v).
     Activate(Function),
     /// v = f(v), for the gate's column alone.
@@ -325,7 +329,7 @@ impl Target {
 
     /// Whether the epilogue subtracts a zero point.
     pub fn has_zero_point(&self) -> bool {
-        self.epilogue.iter().any(|step| matches!(step, Step::ZeroPoint { .. }))
+        self.epilogue.iter().any(|step| matches!(step, Step::ZeroPoint { .. } | Step::ZeroPointPast))
     }
 
     /// Whether an operand of the epilogue is indexed by m, so that rows of a and rows of the store can be told apart.

@@ -72,7 +72,10 @@ impl Dictionary<'_> {
                     ] {
                         self.set(class, cause, ZERO_POINT, at, Step::ZeroPoint { factor });
                     }
+                    let cause = "the zero point is read past its only element";
+                    self.set("ZERO_POINT_INDEX", cause, ZERO_POINT, at, Step::ZeroPointPast);
                 }
+                Step::ZeroPointPast => {}
                 Step::Activate(function) => self.activated(at, *function),
                 Step::Gate { .. } => self.gated(at),
                 Step::OnGate(_) => {}
@@ -219,6 +222,13 @@ impl Dictionary<'_> {
         self.set(missing, format!("{name} is not applied"), SCALARS, at, step(Index::Own, 0));
         self.set(twice, format!("{name} is applied twice"), SCALARS, at, step(Index::Own, 2));
         self.set(inverted, format!("{name} is divided by"), SCALARS, at, step(Index::Own, -1));
+        let added = match tensor {
+            Tensor::ScaleA => "TOKEN_SCALE_ADDED",
+            Tensor::ScaleB => "CHANNEL_SCALE_ADDED",
+            _ => "ALPHA_ADDED",
+        };
+        let sum = Step::Add { tensor, index: Index::Own, factor: 1.0, by: None };
+        self.set(added, format!("{name} is added instead of multiplied by"), SCALARS, at, sum);
         if tensor == Tensor::Alpha {
             self.set("ALPHA_MULTIPLE", "alpha is applied three times", SCALARS, at, step(Index::Own, 3));
             if self.target.alpha_of_group {
@@ -243,7 +253,9 @@ impl Dictionary<'_> {
         } else {
             ("CHANNEL_SCALE_WRONG_DIM", "CHANNEL_SCALE_OFF_BY_ONE", "CHANNEL_SCALE_PER_TILE")
         };
-        self.set(axis, format!("{name} is indexed by the other axis"), SCALARS, at, step(Index::Other, 1));
+        for index in [Index::Other, Index::OtherPast] {
+            self.set(axis, format!("{name} is indexed by the other axis"), SCALARS, at, step(index, 1));
+        }
         for by in [-1, 1] {
             for shifted in [Index::Shift(by), Index::Past(by)] {
                 self.set(off, format!("the index of {name} is off by {by}"), SCALARS, at, step(shifted, 1));

@@ -3,7 +3,7 @@
 use crate::model::{ElementType, Stage};
 
 use super::super::kind::Kind;
-use super::super::knobs::{Decode, Knobs, RowMap, SideKnobs, Tiled};
+use super::super::knobs::{Decode, Knobs, RowMap, SideKnobs, Tiled, Twice};
 use super::{Dictionary, OPERAND};
 
 const PADDED: &[Kind] = &[Kind::PoisonedOnes, Kind::RandomPoisoned, Kind::Random, Kind::MapA, Kind::MapB];
@@ -82,9 +82,23 @@ impl Dictionary<'_> {
         }
     }
 
-    /// The two tensors exchanged, and the coordinates of each tile.
+    /// The two tensors exchanged, one of them in place of both, and the coordinates of each tile.
     fn exchanged(&mut self) {
         let t = self.target;
+        for (every, odd) in [(1, false), (2, false), (2, true)] {
+            let side = |twice| SideKnobs { twice: Some((twice, every, usize::from(odd))), ..SideKnobs::default() };
+            for (is_a, own, other) in [(true, Twice::Own, Twice::Other), (false, Twice::Other, Twice::Own)] {
+                let (name, other_name) = if is_a { ("a", "b") } else { ("b", "a") };
+                let k = match (every, odd) {
+                    (1, _) => "",
+                    (_, false) => ", at even k",
+                    _ => ", at odd k",
+                };
+                let knobs = Knobs { a: side(own), b: side(other), ..Knobs::default() };
+                let cause = format!("{name} is multiplied by itself instead of by {other_name}{k}");
+                self.add("OPERAND_TWICE", Stage::OperandLoad, cause, knobs, OPERAND);
+            }
+        }
         if t.a.element == t.b.element {
             let side = SideKnobs { other_tensor: true, ..SideKnobs::default() };
             let knobs = Knobs { a: side.clone(), b: side, ..Knobs::default() };

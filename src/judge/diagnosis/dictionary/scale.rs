@@ -5,6 +5,7 @@ use crate::model::{ElementType, Stage};
 use super::super::kind::Kind;
 use super::super::knobs::{Knobs, ScaleFault, SideKnobs};
 use super::super::operand::swizzled_storage;
+use super::super::scale_map::plain_poison;
 use super::super::target::BlockScale;
 use super::Dictionary;
 
@@ -49,7 +50,7 @@ impl Dictionary<'_> {
             self.scale_fault(
                 "SF_K_OFF_BY_ONE",
                 on,
-                "the next block's, beyond the last 1",
+                "the next block's, beyond the last padding",
                 &ScaleFault::Next { clamp: false },
             );
             self.scale_fault("SF_K_OFF_BY_ONE", on, "the previous block's", &ScaleFault::Previous);
@@ -88,6 +89,26 @@ impl Dictionary<'_> {
             let side = SideKnobs { other_scale: true, ..SideKnobs::default() };
             let knobs = Knobs { a: side.clone(), b: side, ..Knobs::default() };
             self.add("SF_SWAPPED_AB", Stage::QuantisationScale, "the scales of a and b are exchanged", knobs, SCALES);
+        }
+        self.wrong_axis();
+    }
+
+    /// The factors of one operand taken at the rows of the other.
+    fn wrong_axis(&mut self) {
+        let t = self.target;
+        for (is_a, side, other) in [(true, t.a, "b"), (false, t.b, "a")] {
+            if side.scale.is_none() || !t.is_plain() {
+                continue;
+            }
+            let mut poisons = vec![None];
+            poisons.extend(side.scale.and_then(|s| plain_poison(s.element)).map(Some));
+            for scale_poison in poisons {
+                let own = SideKnobs { scale: Some(ScaleFault::Ignored), ..SideKnobs::default() };
+                let also = SideKnobs { also_other_scale: true, scale_poison, ..SideKnobs::default() };
+                let (a, b) = if is_a { (own, also) } else { (also, own) };
+                let cause = format!("scales of {}: indexed by the rows of {other}", if is_a { "a" } else { "b" });
+                self.add("SF_WRONG_AXIS", Stage::QuantisationScale, cause, Knobs { a, b, ..Knobs::default() }, SCALES);
+            }
         }
     }
 }
