@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use krepro::judge::diagnosis::target::{BlockScale, Side, Splits, Target};
+use krepro::judge::diagnosis::target::{BlockScale, Index, Side, Splits, Step, Target, Tensor};
 use krepro::judge::diagnosis::{Conclusion, Next, next, rounding_to};
 use krepro::model::{ElementType, RawLaunch, Stage};
 use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, peers, run};
@@ -163,30 +163,41 @@ fn launches_that_shared_memory_tells_apart_are_no_race() {
 /// other values, blocks too short and too long, sums that do not begin at zero, one operand for both, a store that runs backwards.
 #[test]
 fn measured_maps_name_the_stage_of_what_no_class_describes() {
-    let maps = [
-        Defect::ScalePlaceOff,
-        Defect::ScalePlaceXor,
-        Defect::ScaleReadRowMajor,
-        Defect::CodesShifted,
-        Defect::ScaleCodes,
-        Defect::BlockHead,
-        Defect::StoreReversed,
+    let scale = Some(BlockScale { element: ElementType::Ue4m3, row_block: 1, k_block: 16, swizzled: true });
+    let side = |element, rows, scale| Side { element, rows, leading: 96, k_major: true, scale, tile: 32 };
+    let small = |element, scale, epilogue| Target {
+        k: 96,
+        a: side(element, 9, scale),
+        b: side(element, 20, scale),
+        out_leading: 20,
+        tile_k: 32,
+        instruction_k: 32,
+        splits: Splits::none(96),
+        epilogue,
+        ..nvfp4()
+    };
+    let alpha = Step::Multiply { tensor: Tensor::Alpha, index: Index::Own, power: 1 };
+    let fp4 = small(ElementType::E2m1, scale, vec![rounding_to(ElementType::Bf16)]);
+    let bf16 = small(ElementType::Bf16, None, vec![alpha.clone(), rounding_to(ElementType::Bf16)]);
+    let cases = [
+        (Defect::ScalePlaceOff, &fp4, Stage::QuantisationScale, "each is read +1 places away in storage"),
+        (Defect::ScalePlaceXor, &fp4, Stage::QuantisationScale, "each is read at its place xor 1"),
+        (Defect::ScaleReadRowMajor, &fp4, Stage::QuantisationScale, "read as if it were row-major"),
+        (Defect::ScaleAxis, &fp4, Stage::QuantisationScale, "SF_WRONG_AXIS"),
+        (Defect::ScaleCodes, &fp4, Stage::QuantisationScale, "ue4m3 code"),
+        (Defect::CodesShifted, &fp4, Stage::OperandLoad, "e2m1 code 0x0 is read as 0.5 instead of 0"),
+        (Defect::BlockHead, &bf16, Stage::MmaAccumulate, "of every 32 k those at 0 are not summed"),
+        (Defect::BlockOverrun, &bf16, Stage::MmaAccumulate, "K_BLOCK_OVERRUN"),
+        (Defect::AccumulatorStart, &bf16, Stage::MmaAccumulate, "ACC_START"),
+        (Defect::OperandTwice, &bf16, Stage::OperandLoad, "OPERAND_TWICE"),
+        (Defect::StoreReversed, &bf16, Stage::Store, "(element (m, n) is stored at m · 20 + n · -1 + 0)"),
     ];
-    for defect in maps {
-        let rows: Vec<_> = (0..2).map(|number| run(Set::Foreign, 15, number, Some(defect))).collect();
-        assert!(rows.iter().any(|row| row.outcome == Outcome::Stage), "{rows:?}");
-        assert!(rows.iter().all(|row| !is_failure(row.outcome)), "{rows:?}");
-    }
-    let classes = [
-        Defect::ScaleAxis,
-        Defect::BlockOverrun,
-        Defect::AccumulatorStart,
-        Defect::ChannelScaleAdded,
-        Defect::OperandTwice,
-    ];
-    for defect in classes {
-        let row = run(Set::Catalogue, 15, 0, Some(defect));
-        assert!(matches!(row.outcome, Outcome::Unique | Outcome::Among), "{row:?}");
+    for (defect, target, stage, words) in cases {
+        let planted = Planted { defect, sides: (true, false), number: 1, tile: (0, 0) };
+        let mut device = Device::new(target.clone(), 16, vec![planted], 5);
+        let conclusion = diagnose(target, &mut device, 5);
+        let Conclusion::Named { classes, stages, .. } = &conclusion else { panic!("{defect:?} {conclusion:?}") };
+        assert!(stages.contains(&stage) && classes.join("; ").contains(words), "{defect:?} {conclusion:?}");
     }
 }
 

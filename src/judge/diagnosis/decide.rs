@@ -263,12 +263,14 @@ impl Search<'_> {
         all.into_iter().map(|knobs| Candidate { what: what.clone(), stages: stages.clone(), knobs }).collect()
     }
 
-    fn scales(&self) -> Vec<Candidate> {
+    /// Measured scale maps; `variants`: with all that padding may be read as.
+    fn scales(&self, variants: bool) -> Vec<Candidate> {
         let wrong = |is_a: bool| -> Vec<(String, SideKnobs)> {
             let kind = if is_a { Kind::ScaleMapA } else { Kind::ScaleMapB };
             let map = self.evidence.fails(kind).then(|| ScaleMap::read(self.evidence, is_a)).flatten();
             let Some(map) = map else { return vec![] };
-            map.knobs().into_iter().map(|knobs| (map.words(), knobs)).collect()
+            let count = if variants { usize::MAX } else { 1 };
+            map.knobs().into_iter().take(count).map(|knobs| (map.words(), knobs)).collect()
         };
         let (a, b) = (wrong(true), wrong(false));
         let candidate = |what: String, a: &SideKnobs, b: &SideKnobs| Candidate {
@@ -338,7 +340,7 @@ impl Search<'_> {
     fn single(&self) -> Option<Conclusion> {
         let mut list: Vec<Candidate> = self.epilogue().into_iter().collect();
         list.extend(self.operands());
-        list.extend(self.scales());
+        list.extend(self.scales(true));
         list.extend(code_map::measured(self.evidence).into_iter().map(|(what, stage, knobs)| Candidate {
             what,
             stages: vec![stage],
@@ -378,7 +380,7 @@ impl Search<'_> {
     /// A measured deviation of epilogue or scales, and one fault of another stage.
     fn double(&self, dictionary: &[Hypothesis]) -> Option<Conclusion> {
         let mut sides: Vec<Candidate> = self.epilogue().into_iter().collect();
-        sides.extend(self.scales());
+        sides.extend(self.scales(false));
         for side in sides {
             let epilogue = side.knobs.epilogue.is_some();
             let others = dictionary

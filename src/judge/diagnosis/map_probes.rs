@@ -96,7 +96,7 @@ impl Builder<'_> {
             let mut window = 0;
             for half in 0..2_u64 {
                 // Few rows see each block again, so that zeros in the factors of the one that sees it first hide nothing.
-                let step = if other.rows < 4 * blocks && blocks <= 16 { 1 } else { other.rows };
+                let step = if other.rows < 4 * blocks && blocks <= 8 { 1 } else { other.rows };
                 for first in (0..blocks).step_by(step) {
                     let offset = (first * scale.k_block) as u64 + half * scale.k_block as u64 / 2;
                     for plane in 0..scale_planes(side, t.k) as u64 {
