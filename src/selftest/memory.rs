@@ -97,7 +97,12 @@ impl Scales {
         repack: &Repack,
         poisoned: bool,
     ) -> Self {
-        let padding = if poisoned { format::code(scale.element, f64::NAN) } else { 0 };
+        let padding = match (poisoned, scale.element) {
+            (false, _) => 0,
+            // A conversion to it gives no NaN.
+            (true, ElementType::Ue4m3) => 0x7f,
+            (true, element) => format::code(element, f64::NAN),
+        };
         let code = |row: usize, group: usize| {
             let (mut row, mut group) = (row, group);
             if repack.transposed {

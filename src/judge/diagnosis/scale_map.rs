@@ -16,6 +16,9 @@ use super::operand::swizzled_position;
 /// Below any factor that a probe fills in, above what the padding of every type holds.
 const LEAST: f64 = 1e-30;
 
+/// Row and column of a factor.
+type Factor = (usize, usize);
+
 /// What is measured of the scales of one operand.
 pub(super) struct ScaleMap {
     /// At (r, k) of the operand; cells that read zero are [`ScaleCell::Padding`].
@@ -130,7 +133,7 @@ impl ScaleMap {
     }
 
     /// Row and column of each factor, and what is read there; none where halves of a block differ.
-    fn factors(&self) -> Option<Vec<((usize, usize), ScaleCell)>> {
+    fn factors(&self) -> Option<Vec<(Factor, ScaleCell)>> {
         let mut list = Vec::new();
         for row in 0..self.layout.rows {
             for group in 0..self.layout.groups {
@@ -165,7 +168,7 @@ impl ScaleMap {
         }
     }
 
-    fn form(&self, factors: &[((usize, usize), ScaleCell)]) -> Option<String> {
+    fn form(&self, factors: &[(Factor, ScaleCell)]) -> Option<String> {
         let layout = self.layout;
         let logical = layout.logical();
         let at = |index: u32| (index as usize / layout.groups, index as usize % layout.groups);
@@ -214,7 +217,7 @@ impl ScaleMap {
     }
 
     /// place = tile of rows · .0 + row within 32 · .1 + row / 32 · .2 + tile of blocks · .3 + block within 4 · .4 + .5, if the layout is 128 × 4.
-    fn linear(&self, known: &[((usize, usize), (usize, usize))]) -> Option<Digits> {
+    fn linear(&self, known: &[(Factor, Factor)]) -> Option<Digits> {
         if !self.layout.swizzled {
             return None;
         }
