@@ -195,7 +195,7 @@ fn fp8(promotion: Option<u64>) -> Contract {
 #[test]
 fn unpromoted_sums_under_a_promise_are_a_class_and_the_hardwares_share_is_named() {
     let fp8 = fp8(Some(64));
-    let answer = judged(&fp8, &Knobs { sum: Sum::Cut(14), ..Knobs::default() }, true);
+    let answer = judged(&fp8, &Knobs { sum: Sum::Hopper, ..Knobs::default() }, true);
     let Outcome::Reproduced { verdict: Some(verdict) } = &answer.outcome else { panic!("{answer:?}") };
     assert_eq!(
         (verdict.stages.as_slice(), verdict.classes.as_slice()),

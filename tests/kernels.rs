@@ -69,6 +69,11 @@ fn sources() -> PathBuf {
 
 /// `krepro new` on the kernel, with `header` in the place of its own; the reproducer lies in `folder/repro`.
 fn make(kernel: &Kernel, header: &str, folder: &Path) -> PathBuf {
+    make_by(kernel, &sources().join(kernel.folder).join("scaffold.toml"), header, folder)
+}
+
+/// The same by another scaffold.
+fn make_by(kernel: &Kernel, scaffold: &Path, header: &str, folder: &Path) -> PathBuf {
     fs_err::create_dir_all(folder).unwrap();
     let from = sources().join(kernel.folder);
     fs_err::write(folder.join("kernel.cuh"), header).unwrap();
@@ -82,7 +87,7 @@ fn make(kernel: &Kernel, header: &str, folder: &Path) -> PathBuf {
         .args(["--kernel", &format!("{}:{}", folder.join("kernel.cuh").display(), kernel.kernel)])
         .args(["--site", &format!("{}:{}", folder.join("site.cc").display(), kernel.site)])
         .arg("--scaffold")
-        .arg(from.join("scaffold.toml"))
+        .arg(scaffold)
         .arg("--log")
         .arg(&log)
         .args(["--map", &format!("/srv/engine/kernels={}", folder.display())])
@@ -232,6 +237,24 @@ fn a_code_that_is_taken_for_another_value_fails() {
     let named = report["outcome"]["verdict"]["stages"].as_array();
     assert!(named.is_none_or(|stages| stages.iter().all(|stage| stage == "quantisation_scale")), "{report:#}");
     assert_eq!(report["hints"][0], "quantisation_scale", "{report:#}");
+}
+
+/// Hopper's fp8 adder keeps 13 fraction bits: the same kernel is right where the contract knows, and a named fault where it promises promotion.
+#[test]
+fn fp8_sums_that_nothing_promotes_are_named_bit_for_bit() {
+    if common::toolchain().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = KERNELS.iter().rfind(|kernel| kernel.folder == "fp8_sm90").unwrap();
+    let promise = folder.path().join("promise.toml");
+    let scaffold = fs_err::read_to_string(sources().join("fp8_sm90/scaffold.toml")).unwrap();
+    assert!(scaffold.contains("promotion = \"PROMOTE ? 128 : K\""));
+    fs_err::write(&promise, scaffold.replace("PROMOTE ? 128 : K", "128")).unwrap();
+    let made = make_by(kernel, &promise, &header(kernel), &folder.path().join("made"));
+    let (exit, report) = run_with(&made, &["--diagnose", "always"]);
+    assert_eq!(exit, 1, "{report:#}");
+    assert_eq!(report["outcome"]["verdict"]["classes"], serde_json::json!(["ACC_NOT_PROMOTED"]), "{report:#}");
 }
 
 /// A part of a shared tile that no thread loads holds, in every launch but the first, what the launch before left: the right values.

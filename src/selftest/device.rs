@@ -283,7 +283,11 @@ impl Device {
                     for (i, (x, y)) in a.iter().zip(b).enumerate() {
                         part += if twice && i % 2 == 0 { y * y } else { x * y };
                     }
-                    *sum = self.keep(*sum + sign * part);
+                    *sum = if self.has(Defect::NotPromoted).is_some() {
+                        narrow_step(t.a.element, *sum, a.iter().zip(b).map(|(x, y)| (*x, sign * y)))
+                    } else {
+                        self.keep(*sum + sign * part)
+                    };
                 }
             }
             *since += step;
@@ -479,4 +483,18 @@ impl Device {
     pub(super) fn to_output(&self, x: f64, rounding: format::Rounding, saturate: bool) -> f64 {
         format::convert(self.target.out, x, rounding, saturate)
     }
+}
+
+/// One instruction of Hopper's fp8 adder: addends are aligned to the largest exponent and lose what lies 2^-13 below it.
+fn narrow_step(element: ElementType, sum: f64, factors: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let least = if element == ElementType::E5m2 { 2_f64.powi(-14) } else { 2_f64.powi(-6) };
+    let power = |x: f64, least: f64| 2_f64.powi(x.abs().max(least).log2().floor() as i32);
+    let of_products = factors.clone().filter(|(x, y)| x * y != 0.0).map(|(x, y)| power(x, least) * power(y, least));
+    let largest = of_products.fold(if sum == 0.0 { 0.0 } else { power(sum, 0.0) }, f64::max);
+    if largest == 0.0 || !largest.is_finite() {
+        return sum + factors.map(|(x, y)| x * y).sum::<f64>();
+    }
+    let grain = largest / 8192.0;
+    let aligned = |x: f64| x - x % grain;
+    cut(aligned(sum) + factors.map(|(x, y)| aligned(x * y)).sum::<f64>(), 14)
 }

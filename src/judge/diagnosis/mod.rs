@@ -13,6 +13,7 @@ mod fitted;
 pub mod format;
 pub mod function;
 mod hint;
+mod hopper;
 pub mod host;
 pub mod inputs;
 mod kind;

@@ -3,6 +3,7 @@
 use crate::model::ElementType;
 
 use super::format::{self, Rounding, cut};
+use super::hopper;
 use super::inputs::Inputs;
 use super::knobs::Knobs;
 use super::operand::Operand;
@@ -67,12 +68,18 @@ impl<'a> Sums<'a> {
         let t = self.target;
         let split = t.splits.length;
         // A sum that is not promoted is narrow over the whole length.
-        let window = t.promote.filter(|_| self.knobs.sum != Sum::Cut(14)).unwrap_or(split).min(split).max(1);
+        let window = t.promote.filter(|_| self.knobs.sum != Sum::Hopper).unwrap_or(split).min(split).max(1);
+        let lowest = |element| hopper::lowest_exponent(element).unwrap_or(-126);
+        let lowest = (lowest(t.a.element), lowest(t.b.element));
         let mut total = 0.0;
         for (a, b) in a.chunks(split.max(1)).zip(b.chunks(split.max(1))) {
             for (a, b) in a.chunks(window).zip(b.chunks(window)) {
                 let mut sum = 0.0;
                 for (a, b) in a.chunks(t.instruction_k).zip(b.chunks(t.instruction_k)) {
+                    if self.knobs.sum == Sum::Hopper {
+                        sum = hopper::add(sum, a, b, lowest);
+                        continue;
+                    }
                     sum = self.kept(sum + a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>());
                 }
                 total += sum;
@@ -84,7 +91,7 @@ impl<'a> Sums<'a> {
     /// What the accumulator keeps of a sum.
     fn kept(&self, sum: f64) -> f64 {
         match self.knobs.sum {
-            Sum::Exact => sum,
+            Sum::Exact | Sum::Hopper => sum,
             Sum::Nearest(11) => f64::from(half::f16::from_f64(sum)),
             Sum::Nearest(8) => f64::from(half::bf16::from_f64(sum)),
             Sum::Nearest(bits) => crate::judge::units::rounded(sum, bits),

@@ -160,6 +160,8 @@ pub enum Sum {
     Nearest(u32),
     /// Cut to so many significant bits after each instruction.
     Cut(u32),
+    /// As Hopper's fp8 wgmma adds, over the whole length.
+    Hopper,
     /// Wraps at so many bits.
     Wrap(u32),
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{ElementType, Stage};
 
+use super::super::hopper;
 use super::super::kind::Kind;
 use super::super::knobs::{Carry, Knobs};
 use super::super::target::{Sum, Tensor};
@@ -166,6 +167,7 @@ impl Dictionary<'_> {
             }
         }
         let integer = matches!(t.a.element, ElementType::S8 | ElementType::U8);
+        let fp8 = hopper::lowest_exponent(t.a.element).is_some();
         let widths: &[(Sum, &str)] = if integer {
             &[
                 (Sum::Wrap(16), "16-bit integers that wrap"),
@@ -176,14 +178,14 @@ impl Dictionary<'_> {
             &[
                 (Sum::Nearest(11), "f16"),
                 (Sum::Nearest(8), "bf16"),
-                (Sum::Cut(14), "13 fraction bits, not promoted"),
+                if fp8 { (Sum::Hopper, "13 fraction bits, not promoted") } else { (Sum::Cut(14), "13 fraction bits") },
                 (Sum::Cut(12), "11 fraction bits"),
                 (Sum::Cut(11), "10 fraction bits"),
                 (Sum::Cut(8), "7 fraction bits"),
             ]
         };
         for (sum, name) in widths {
-            let class = if *sum == Sum::Cut(14) { "ACC_NOT_PROMOTED" } else { "ACC_DTYPE_NARROW" };
+            let class = if *sum == Sum::Hopper { "ACC_NOT_PROMOTED" } else { "ACC_DTYPE_NARROW" };
             let knobs = Knobs { sum: *sum, ..Knobs::default() };
             self.add(class, Stage::MmaAccumulate, format!("the sum is kept in {name}"), knobs, WIDTH);
         }
