@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use krepro::judge::diagnosis::knobs::{Knobs, SideKnobs};
 use krepro::judge::diagnosis::target::{Sum, Target};
-use krepro::judge::diagnosis::{Next, next};
+use krepro::judge::diagnosis::{Conclusion, Next, next};
 use krepro::judge::{Context, diagnosed, ladder, oracle};
 use krepro::model::{
-    Accumulator, Answer, Contract, ElementType, EpilogueStep, Event, Fact, Findings, Major, Metrics, Operand, Origin,
-    Outcome, OutputRole, Role, RungResult, RungStatus, Stage, Tile,
+    Accumulator, Answer, Contract, ElementType, EpilogueStep, Event, Fact, Findings, GatePairs, Major, Metrics,
+    Operand, Origin, Outcome, OutputRole, Role, RungResult, RungStatus, Stage, Tile,
 };
 use krepro::report;
 use krepro::selftest::{Defect, Device, Planted, predicted};
@@ -135,6 +135,74 @@ fn a_class_that_contradicts_an_assumed_field_is_a_draft() {
     );
     let answer = judged(&contract(), &transposed(), true);
     assert!(matches!(answer.outcome, Outcome::Reproduced { verdict: Some(_) }));
+}
+
+/// The classes that are named where the launches of a probe follow different faults.
+fn of_launches(contract: &Contract, knobs: impl Fn(u32) -> Knobs) -> (Vec<String>, String) {
+    let target = Target::new(contract).unwrap();
+    let mut rounds = Vec::new();
+    let diagnosis = loop {
+        match next(&target, 1, &rounds) {
+            Next::Run(plan) => {
+                let each: Vec<_> = (0..4).map(|launch| predicted(&target, &plan, &knobs(launch))).collect();
+                let of = |index: usize| each[each[0][index].launch as usize][index].clone();
+                rounds.push((0..each[0].len()).map(of).collect());
+            }
+            Next::Done(diagnosis) => break diagnosis,
+        }
+    };
+    let answer = diagnosed(answer(contract, true), contract, &diagnosis);
+    let Outcome::Reproduced { verdict: Some(verdict) } = &answer.outcome else { panic!("{answer:?}") };
+    assert_eq!(verdict.stages, [Stage::Synchronisation]);
+    (verdict.classes.clone(), report::text(&answer))
+}
+
+#[test]
+fn what_a_launch_leaves_behind_is_no_race() {
+    let faulty = |yes: bool| if yes { missing_block() } else { Knobs::default() };
+    let (classes, text) = of_launches(&contract(), |launch| faulty(launch > 0));
+    assert_eq!(classes, ["STATE_LEFT_BEHIND"]);
+    assert!(text.contains("is not reset") && !text.contains("predicts the wrong output"), "{text}");
+    // Who reads too early finds what an equal launch left as well.
+    assert_eq!(of_launches(&contract(), |launch| faulty(launch == 0)).0, ["RACE", "STATE_LEFT_BEHIND"]);
+    assert_eq!(of_launches(&contract(), |launch| faulty(launch % 2 == 1)).0, ["RACE"]);
+}
+
+#[test]
+fn an_output_type_without_a_spare_nan_is_launched_twice() {
+    let mut narrow = contract();
+    narrow.operands[2].element = given(ElementType::S8);
+    narrow.epilogue = vec![given(EpilogueStep::Round { to: ElementType::S8 })];
+    narrow.operands.truncate(3);
+    let Next::Run(plan) = next(&Target::new(&narrow).unwrap(), 1, &[]) else { panic!("no probes") };
+    assert!(plan.probes.len() > 8 && plan.probes.iter().all(|probe| probe.launches >= 2), "{plan:?}");
+}
+
+#[test]
+fn no_plan_is_empty_where_nothing_can_be_mapped() {
+    let mut gated = contract();
+    gated.epilogue = vec![
+        given(EpilogueStep::SiluGate { pairs: GatePairs::Halves }),
+        given(EpilogueStep::Round { to: ElementType::Bf16 }),
+    ];
+    gated.operands.truncate(3);
+    gated.operands[1].rows = given(160);
+    let target = Target::new(&gated).unwrap();
+    let mut rounds = Vec::new();
+    let diagnosis = loop {
+        match next(&target, 1, &rounds) {
+            Next::Run(plan) => {
+                assert!(!plan.probes.is_empty());
+                let mut launches = predicted(&target, &plan, &missing_block());
+                launches.iter_mut().for_each(|launch| launch.storage[7] ^= 3);
+                rounds.push(launches);
+            }
+            Next::Done(diagnosis) => break diagnosis,
+        }
+    };
+    assert!(matches!(diagnosis.conclusion, Conclusion::Open { .. }), "{:?}", diagnosis.conclusion);
+    let answer = diagnosed(answer(&gated, true), &gated, &diagnosis);
+    assert!(answer.notes.iter().any(|note| note.starts_with("diagnosis: ")), "{:?}", answer.notes);
 }
 
 #[test]

@@ -132,7 +132,9 @@ KREPRO_HOT inline std::uint64_t fill_code(const Fill& fill, const Format& format
   if (fill.kind == FillKind::file) return load_code(raw, format.bits, row * columns + column);
   if (fill.kind == FillKind::codes) {
     const std::uint64_t code = (fill.stride * row + column + fill.offset) & ((std::uint64_t{1} << format.bits) - 1);
-    return is_finite(decode(format, code)) ? code : 0;
+    // The top bit of ue4m3 stands for nothing, and a kernel that decodes it as the sign of e4m3 is right.
+    const bool number = is_finite(decode(format, code)) && (format.sign || code <= format.largest);
+    return number ? code : 0;
   }
   return encode(format, fill_value(fill, divisor, row, column, columns));
 }

@@ -234,8 +234,10 @@ class Run {
       result.why = "sums of these inputs need not be exact in this accumulator";
       return false;
     }
-    const unsigned launches = rung.launches != 0 ? rung.launches : options_.launches;
     const Format& format = format_of(out_->element);
+    // What a narrow type holds for unwritten is a value as well: only two launches with different ones tell.
+    const unsigned least = probe.sentinel && format.sentinel == 0 && format.bits <= 8 ? 2 : 1;
+    const unsigned launches = std::max(rung.launches != 0 ? rung.launches : options_.launches, least);
     LaunchResult held;
     std::vector<std::uint32_t> first;
     bool varies = false;

@@ -145,6 +145,7 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
             } else {
                 "bit for bit"
             };
+            let unstable = classes.iter().any(|class| class == "RACE" || class == "STATE_LEFT_BEHIND");
             let sure = format!(
                 "{} predicts the wrong output {exactly} on all {probes} probes, {} values of random inputs among them that no parameter \
                  was fitted to; failing probes: {}",
@@ -152,7 +153,9 @@ pub fn diagnosed(mut answer: Answer, contract: &Contract, diagnosis: &Diagnosis<
                 verdict.held_out,
                 few(&failing)
             );
-            answer.evidence.insert(0, sure);
+            if !unstable {
+                answer.evidence.insert(0, sure);
+            }
             if classes.iter().any(|c| c == "ACC_NOT_PROMOTED") {
                 answer.notes.push(format!(
                     "{HARDWARE}: without promotion this is the hardware's arithmetic, and a defect only if promotion is promised"

@@ -1,6 +1,6 @@
 //! What failing rungs show, and the stages they point at. A pointer, never a proof: several stages can give the same figures.
 
-use crate::model::{Contract, Metrics, RungResult, Stage};
+use crate::model::{Contract, Metrics, Role, RungResult, Stage};
 
 /// Sentences and stages, in the order of the rungs.
 #[derive(Default)]
@@ -93,7 +93,12 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
     let fails = |family: &str| others.iter().any(|r| r.family() == family && r.failed());
     let place = format!("{}{}", structure(rung, metrics), place(rung));
     let of = format!("{wrong} of {} elements", metrics.elements);
-    if metrics.non_finite > 0 && rung.family() != "padding" {
+    // What is no number without poison too, a function that leaves the range, says nothing of padding.
+    let of_padding = rung.family() == "padding"
+        && !others.iter().any(|r| {
+            !matches!(r.family(), "padding" | "real") && r.metrics.is_some_and(|metrics| metrics.non_finite > 0)
+        });
+    if metrics.non_finite > 0 && !of_padding {
         let whose = if rung.family() == "real" { ": an overflow, or values that production's inputs hold" } else { "" };
         shown.say(None, format!("`{name}`: {of} are wrong, {} are NaN or infinite{whose}{place}", metrics.non_finite));
         return;
@@ -141,7 +146,7 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
         ),
         "epilogue" if passes("ones") => shown.say(
             Stage::Epilogue,
-            format!("`{name}`: {of} are wrong while every sum is 1: an operand of the epilogue is wrong{place}"),
+            format!("`{name}`: {of} are wrong while every sum is 1: an operand or a rounding of the epilogue is wrong{place}"),
         ),
         "integers" if passes("ones") && !fails("one_hot") => {
             let epilogue = contract.epilogue.len() > 1;
@@ -155,8 +160,15 @@ fn one(rung: &RungResult, contract: &Contract, others: &[RungResult], shown: &mu
             Stage::MmaAccumulate,
             format!(
                 "`{name}`: only inexact arithmetic fails: relative L2 {:.2e} where rounding alone gives {:.2e}, worst element {:.3} \
-                 tolerances: accumulator width, rounding or range{place}",
-                metrics.rel_l2.0, metrics.rel_l2_floor.0, metrics.max_err_over_tol.0
+                 tolerances: accumulator width, rounding or range{}{place}",
+                metrics.rel_l2.0,
+                metrics.rel_l2_floor.0,
+                metrics.max_err_over_tol.0,
+                if contract.operands.iter().any(|o| matches!(o.role.value, Role::ScaleA | Role::ScaleB) && o.columns.value > 1) {
+                    ", or operands that are rounded once their block scale is in them, of which the contract says nothing"
+                } else {
+                    ""
+                }
             ),
         ),
         _ => shown.say(
@@ -176,4 +188,28 @@ pub(super) fn shown(rungs: &[RungResult], contract: &Contract) -> Shown {
         one(rung, contract, rungs, &mut shown);
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{contract, rung};
+    use super::shown;
+    use crate::model::{Metrics, Stage};
+
+    #[test]
+    fn nan_without_poison_says_nothing_of_padding() {
+        let nan = |name: &str, count| {
+            let mut made = rung(name, count);
+            made.metrics = made.metrics.map(|metrics| Metrics { non_finite: count, ..metrics });
+            made
+        };
+        let alone = shown(&[nan("integers", 0), nan("padding", 4)], &contract());
+        assert!(
+            alone.sentences[0].contains("read outside") && alone.stages == [Stage::OperandLoad],
+            "{:?}",
+            alone.sentences
+        );
+        let both = shown(&[nan("integers", 2), nan("padding", 4)], &contract());
+        assert!(!both.sentences.join(" ").contains("outside") && both.stages.is_empty(), "{:?}", both.sentences);
+    }
 }

@@ -72,6 +72,11 @@ impl ElementType {
         elements.saturating_mul(u64::from(self.bits())).div_ceil(8)
     }
 
+    /// Whether the type has a NaN that no conversion gives. A buffer of another type can hold what marks it as unwritten by chance.
+    pub fn has_spare_nan(self) -> bool {
+        matches!(self, ElementType::Bf16 | ElementType::F16 | ElementType::F32 | ElementType::Tf32 | ElementType::E5m2)
+    }
+
     /// Significant bits of a floating type, the hidden one included; `None` for integers.
     pub fn significant_bits(self) -> Option<u32> {
         match self {

@@ -76,8 +76,9 @@ pub fn code(fill: &Fill, element: ElementType, row: u64, column: u64, columns: u
     if let Fill::Codes { step } = *fill {
         let mask = u64::MAX >> (64 - element.bits());
         let code = step.wrapping_mul(row).wrapping_add(column) & mask;
-        // The top bit of ue4m3 is no sign and no part of the value.
-        let sign = if element == ElementType::Ue8m0 { 0 } else { 1 << (element.bits() - 1) };
+        // The top bit of ue4m3 is no sign and no part of any code.
+        let sign =
+            if matches!(element, ElementType::Ue8m0 | ElementType::Ue4m3) { 0 } else { 1 << (element.bits() - 1) };
         let finite = layout(element).is_none_or(|layout| (code & !sign) >> layout.unused <= layout.largest);
         return Some(if finite { code } else { 0 });
     }

@@ -160,7 +160,35 @@ fn scale(evidence: &Evidence<'_>, is_a: bool) -> Option<Read> {
         let values = if is_a { &s.rung.inputs.a_scale } else { &s.rung.inputs.b_scale };
         output.iter().map(|x| (values[0], t.k as f64, *x))
     });
-    (!shown.is_empty()).then(|| collect(evidence, element, sums)).flatten()
+    if shown.is_empty() {
+        return None;
+    }
+    let sums: Vec<Sum> = sums.collect();
+    let all = sums.iter().copied().chain(single_scales(evidence, side, is_a));
+    collect(evidence, element, all).or_else(|| collect(evidence, element, sums.iter().copied()))
+}
+
+/// What probes of all codes of a scale say, each times one element, where zeros are zero.
+fn single_scales<'e>(evidence: &'e Evidence<'_>, side: &'e Side, is_a: bool) -> impl Iterator<Item = Sum> + 'e {
+    let t = evidence.target;
+    let (role, hot) = if is_a { (Role::ScaleA, Role::B) } else { (Role::ScaleB, Role::A) };
+    let coded =
+        move |s: &&Shown| s.rung.probe.fills.iter().any(|(r, fill)| *r == role && matches!(fill, Fill::Codes { .. }));
+    let right = !evidence.fails(Kind::Zero);
+    let shown = evidence.of(Kind::RandomScales).filter(move |s| right && coded(s));
+    shown.flat_map(move |s| {
+        let inputs = &s.rung.inputs;
+        let (elements, scales) = if is_a { (&inputs.a, &inputs.a_scale) } else { (&inputs.b, &inputs.b_scale) };
+        let groups = side.scale_extent(t.k).map_or(1, |extent| extent.1);
+        let (rows, each) = side.scale.map_or((1, 1), |scale| (scale.row_block, scale.k_block));
+        evidence.output(s).into_iter().enumerate().filter_map(move |(at, x)| {
+            let (row, other) = if is_a { (at / t.n(), at % t.n()) } else { (at % t.n(), at / t.n()) };
+            let k = hot_column(s, hot, t.k, other);
+            let element = elements.get(row, k);
+            let value = scales.get(row / rows.max(1) * groups + k / each.max(1))?;
+            (element != 0.0).then_some((*value, element, x))
+        })
+    })
 }
 
 /// Tables of both sides out of what was read, which are known up to what each side reads 1 as.

@@ -138,25 +138,33 @@ fn unstable(evidence: &Evidence<'_>) -> Option<Conclusion> {
             hints: vec![Stage::Synchronisation, Stage::OperandLoad],
         });
     }
-    let (class, cause) = if evidence.piles_up() {
-        (
-            "SPLITK_WS_NOT_CLEARED",
-            "each launch adds to the sums of the launch before: a workspace is not cleared".to_owned(),
-        )
+    let name = &shown.rung.probe.name;
+    let race = || {
+        let cause = format!(
+            "launches of `{name}` with equal inputs differ in exact arithmetic: a reader does not wait for its writer"
+        );
+        ("RACE", cause)
+    };
+    let left = || {
+        let cause = "a launch after an equal one gives another output than a launch after other inputs: what a launch leaves behind (a \
+                     counter, a flag, sums) is not reset and reaches the next one";
+        ("STATE_LEFT_BEHIND", cause.to_owned())
+    };
+    let found = if evidence.piles_up() {
+        let cause = "each launch adds to the sums of the launch before: a workspace is not cleared";
+        vec![("SPLITK_WS_NOT_CLEARED", cause.to_owned())]
     } else {
-        let name = &shown.rung.probe.name;
-        (
-            "RACE",
-            format!(
-                "launches of `{name}` with equal inputs differ in exact arithmetic: a reader does not wait for its writer"
-            ),
-        )
+        match evidence.settles() {
+            Some(true) => vec![left()],
+            Some(false) => vec![race()],
+            None => vec![race(), left()],
+        }
     };
     Some(Conclusion::Named {
-        by: Sureness::Class,
-        classes: vec![class.to_owned()],
+        by: if found.len() == 1 { Sureness::Class } else { Sureness::Classes },
+        classes: found.iter().map(|f| f.0.to_owned()).collect(),
         stages: vec![Stage::Synchronisation],
-        causes: vec![cause],
+        causes: found.into_iter().map(|f| f.1).collect(),
     })
 }
 

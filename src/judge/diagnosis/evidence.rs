@@ -139,6 +139,21 @@ impl<'a> Evidence<'a> {
         all * 2 <= some
     }
 
+    /// Whether all launches that follow an equal one are the same, and only the first of a probe, which follows other inputs, differs: what
+    /// the launch before leaves behind does that, and a race only by chance. Where the later ones are right it may also be a reader that
+    /// comes too early and finds what an equal launch left. None where that is all that is seen, or too few launches tell.
+    pub fn settles(&self) -> Option<bool> {
+        let mut settled = 0;
+        for shown in self.shown.iter().filter(|shown| shown.launches.len() > 2) {
+            let later = &shown.launches[1];
+            if shown.launches[2..].iter().any(|launch| !launch.equals(later)) {
+                return Some(false);
+            }
+            settled += usize::from(!later.equals(shown.seen()) && !later.agrees(&shown.expected));
+        }
+        (settled > 1).then_some(true)
+    }
+
     /// Lines × places in them, padding among them, mismatches first.
     fn sample(&self, shown: &Shown) -> Vec<usize> {
         let t = self.target;

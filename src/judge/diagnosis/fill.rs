@@ -77,7 +77,7 @@ pub fn raw(fill: &Fill, element: ElementType, columns: u64, r: u64, c: u64) -> O
             let bits = if element == ElementType::Ue4m3 { 8 } else { element.bits() };
             let code = step.wrapping_mul(r).wrapping_add(c) & (u64::MAX >> (64 - bits));
             let value = format::value(element, code as u32);
-            if value.is_finite() { value } else { 0.0 }
+            if value.is_finite() && (element != ElementType::Ue4m3 || code < 0x80) { value } else { 0.0 }
         }
         Fill::File { .. } => return None,
     })

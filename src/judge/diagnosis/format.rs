@@ -70,6 +70,10 @@ pub enum Rounding {
     TowardZero,
     /// To nearest, ties away from zero.
     NearestAway,
+    /// To nearest, ties upward: floor(x + 0.5).
+    NearestUp,
+    /// x + 0.5, cut toward zero: one too much for most negative values.
+    HalfThenCut,
 }
 
 fn to_integer(x: f64, rounding: Rounding) -> f64 {
@@ -77,6 +81,8 @@ fn to_integer(x: f64, rounding: Rounding) -> f64 {
         Rounding::NearestEven => x.round_ties_even(),
         Rounding::TowardZero => x.trunc(),
         Rounding::NearestAway => x.round(),
+        Rounding::NearestUp => (x + 0.5).floor(),
+        Rounding::HalfThenCut => (x + 0.5).trunc(),
     }
 }
 
@@ -226,6 +232,14 @@ pub fn spacing(element: ElementType, x: f64) -> f64 {
         Some(l) if x != 0.0 => 2_f64.powi(exponent(x).max(1 - l.bias) - l.mantissa as i32),
         Some(l) => 2_f64.powi(1 - l.bias - l.mantissa as i32),
         None => 1.0,
+    }
+}
+
+/// `x`, or zero where it is a subnormal value of a small floating type.
+pub fn flushed(element: ElementType, x: f64) -> f64 {
+    match layout(element) {
+        Some(l) if x.abs() < 2_f64.powi(1 - l.bias) => 0.0,
+        _ => x,
     }
 }
 

@@ -19,6 +19,8 @@ pub enum Function {
     Silu,
     /// σ(v).
     Sigmoid,
+    /// v within -127 and 127: what a symmetric quantiser keeps of an int8.
+    Symmetric,
 }
 
 /// What is known of a value: the smallest and the largest that it may be; equal, where it is exact.
@@ -45,12 +47,13 @@ impl Function {
             Function::GeluSigmoid => "gelu (sigmoid)",
             Function::Silu => "silu",
             Function::Sigmoid => "sigmoid",
+            Function::Symmetric => "a clamp to -127..127",
         }
     }
 
     /// Whether kernels compute it by an approximation.
     pub fn is_curved(self) -> bool {
-        !matches!(self, Function::One | Function::Identity | Function::Relu)
+        !matches!(self, Function::One | Function::Identity | Function::Relu | Function::Symmetric)
     }
 
     fn at(self, v: f64) -> f64 {
@@ -58,7 +61,8 @@ impl Function {
         match self {
             Function::One => 1.0,
             Function::Identity => v,
-            Function::Relu if v.is_nan() => v,
+            Function::Relu | Function::Symmetric if v.is_nan() => v,
+            Function::Symmetric => v.clamp(-127.0, 127.0),
             Function::Relu => v.max(0.0),
             Function::Sigmoid => sigmoid(v),
             // A product of infinity and zero.

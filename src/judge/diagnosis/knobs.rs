@@ -25,6 +25,8 @@ pub enum Decode {
     As(ElementType),
     /// Half the value: the exponent bias of the fnuz types.
     Half,
+    /// Subnormal values as zero.
+    Flushed,
 }
 
 /// One operand in place of both.
@@ -60,6 +62,8 @@ pub enum ScaleFault {
     Transposed,
     /// Read as another type.
     As(ElementType),
+    /// Subnormal ones read as zero.
+    Flushed,
     /// Always row 0 of the tile.
     TileRow,
     /// Measured: what is read at (r, k).

@@ -165,6 +165,7 @@ impl<'a> Operand<'a> {
             None => x,
             Some(Decode::Half) => x / 2.0,
             Some(Decode::As(other)) => format::value(other, format::code(self.side.element, x)),
+            Some(Decode::Flushed) => format::flushed(self.side.element, x),
         }
     }
 
@@ -224,6 +225,7 @@ impl<'a> Operand<'a> {
             }
             Some(ScaleFault::Beyond) if k / scale.k_block >= groups => self.at_place(row, k / scale.k_block),
             Some(ScaleFault::Beyond) => get(row, group),
+            Some(ScaleFault::Flushed) => format::flushed(scale.element, get(row, group)),
             Some(ScaleFault::TileRow) => get((tile_row / scale.row_block) % rows, group),
             Some(ScaleFault::Map(map)) => {
                 let cell = if k < self.target.k { map[r * self.target.k + k] } else { ScaleCell::Padding };

@@ -113,6 +113,9 @@ impl<'a> Builder<'a> {
             Target { zeroed: true, .. } => OutFill::Constant(0.0),
             _ => OutFill::Sentinel,
         };
+        // What a narrow type holds for unwritten is a value as well: only two launches with different ones tell.
+        let narrow = self.target.out.bits() <= 8 && !self.target.out.has_spare_nan();
+        let launches = if narrow && out == OutFill::Sentinel { launches.max(2) } else { launches };
         let name = if index == 0 { kind.name().to_owned() } else { format!("{}.{index}", kind.name()) };
         let probe = Probe { name, fills, padding, out, launches };
         let inputs = Inputs::new(self.target, &probe)?;

@@ -4,7 +4,7 @@ use crate::model::{ElementType, Fill, Padding, Role};
 
 use super::format;
 use super::kind::Kind;
-use super::probes::{Builder, Fills, Rung, constant, signed, whole_numbers};
+use super::probes::{Builder, Fills, Rung, constant, one_hot, signed, whole_numbers};
 use super::target::{Side, Tensor};
 
 impl Builder<'_> {
@@ -144,7 +144,7 @@ impl Builder<'_> {
         if let Some(width) = width {
             fills[0].1 = Fill::Blocks { width };
         }
-        self.built(kind, 0, (fills, 1.0), padding, 2)
+        self.built(kind, 0, (fills, 1.0), padding, 4)
     }
 
     /// Block scales whose codes stay exact when they are read as another type's: at the far end of the range, and for UE4M3, where
@@ -168,6 +168,22 @@ impl Builder<'_> {
                 }
             }
             Some(_) => self.random(Kind::RandomScales, (3, 3), Padding::Zero, (-7, -1), 400),
+        }
+        self.scale_codes();
+    }
+
+    /// Every code of a block scale, subnormal ones and the largest, through one product.
+    fn scale_codes(&mut self) {
+        let t = self.target;
+        let hot = super::fill::hash(self.seed, 98, 0) % t.k as u64;
+        for (index, (role, side)) in [(Role::ScaleA, &t.a), (Role::ScaleB, &t.b)].into_iter().enumerate() {
+            if side.scale.is_some_and(|scale| scale.element == ElementType::Ue4m3) {
+                let (varied, selected) = if index == 0 { (Role::A, Role::B) } else { (Role::B, Role::A) };
+                let elements = self.integers(side, 3, 470 + index as u64);
+                let fills =
+                    vec![(varied, elements), (selected, one_hot(1, hot, 1.0)), (role, Fill::Codes { step: 37 })];
+                self.add(Kind::RandomScales, 2 + index, fills, Padding::Zero, 1);
+            }
         }
     }
 }

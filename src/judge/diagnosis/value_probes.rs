@@ -4,7 +4,7 @@ use crate::model::{ElementType, Fill, Padding, Role};
 
 use super::kind::Kind;
 use super::probes::{Builder, constant, one_hot, signed, whole_numbers};
-use super::target::Tensor;
+use super::target::{Side, Tensor};
 
 impl Builder<'_> {
     /// Sums below zero, and sums on the curve, whose digits make every argument different.
@@ -52,6 +52,25 @@ impl Builder<'_> {
         let (a, b) = (fill(t.a.element, self.seed(50)), fill(t.b.element, self.seed(54)));
         self.add(Kind::CodesA, 0, vec![(Role::A, a), (Role::B, one_hot(1, hot, 1.0))], Padding::Zero, 1);
         self.add(Kind::CodesB, 0, vec![(Role::A, one_hot(1, hot, 1.0)), (Role::B, b)], Padding::Zero, 1);
+        for (index, fill) in self.far_codes(&t.a).into_iter().enumerate() {
+            self.add(Kind::CodesA, 1 + index, vec![(Role::A, fill), (Role::B, one_hot(1, hot, 1.0))], Padding::Zero, 1);
+        }
+        for (index, fill) in self.far_codes(&t.b).into_iter().enumerate() {
+            self.add(Kind::CodesB, 1 + index, vec![(Role::A, one_hot(1, hot, 1.0)), (Role::B, fill)], Padding::Zero, 1);
+        }
+    }
+
+    /// The codes that a bell of values leaves out: subnormal ones and the largest. A narrow accumulator holds a part of them at a time.
+    fn far_codes(&self, side: &Side) -> Vec<Fill> {
+        let powers = |(index, (low, high)): (usize, &(i64, i64))| self.powers(*low, *high, 56 + index as u64);
+        let parts: &[(i64, i64)] = match side.element {
+            _ if self.target.gate.is_some() || self.target.out.bits() < 16 => &[],
+            ElementType::E4m3 if self.target.accumulator_bits >= 24 => return vec![Fill::Codes { step: 37 }],
+            ElementType::E4m3 => &[(-9, 0), (0, 8)],
+            ElementType::E5m2 => &[(-16, -6), (-6, 5), (5, 15)],
+            _ => &[],
+        };
+        parts.iter().enumerate().map(powers).collect()
     }
 
     pub(super) fn accumulator(&mut self) {

@@ -301,6 +301,18 @@ impl Dictionary<'_> {
             at,
             step(Rounding::NearestAway, true),
         );
+        if matches!(to, ElementType::S8 | ElementType::U8 | ElementType::S32) {
+            let cause = format!("{to} is rounded to nearest, ties upward, as floor(x + 0.5) does");
+            self.set("ROUNDING_MODE", cause, ROUNDED, at, step(Rounding::NearestUp, true));
+            let cause = format!("{to} is x + 0.5 cut toward zero, one too much for negative values");
+            self.set("ROUNDING_MODE", cause, ROUNDED, at, step(Rounding::HalfThenCut, true));
+        }
+        if to == ElementType::S8 {
+            let cause = "s8 is clamped at -127 instead of -128";
+            self.edit("SATURATION_RANGE", cause, ROUNDED, |steps| {
+                steps.insert(at, Step::Activate(Function::Symmetric))
+            });
+        }
         if matches!(to, ElementType::S8 | ElementType::U8 | ElementType::E4m3 | ElementType::E5m2) {
             self.set(
                 "SATURATION_MISSING",

@@ -179,8 +179,12 @@ impl Dictionary<'_> {
                 ElementType::E4m3 => &[
                     ("DTYPE_MISREAD", Decode::As(ElementType::E5m2), "codes are read as e5m2"),
                     ("DTYPE_MISREAD", Decode::Half, "codes are read with the exponent bias of fnuz"),
+                    ("SUBNORMAL_FLUSHED", Decode::Flushed, "subnormal values are read as zero"),
                 ],
-                ElementType::E5m2 => &[("DTYPE_MISREAD", Decode::As(ElementType::E4m3), "codes are read as e4m3")],
+                ElementType::E5m2 => &[
+                    ("DTYPE_MISREAD", Decode::As(ElementType::E4m3), "codes are read as e4m3"),
+                    ("SUBNORMAL_FLUSHED", Decode::Flushed, "subnormal values are read as zero"),
+                ],
                 ElementType::Bf16 => &[("DTYPE_MISREAD", Decode::As(ElementType::F16), "codes are read as f16")],
                 ElementType::F16 => &[("DTYPE_MISREAD", Decode::As(ElementType::Bf16), "codes are read as bf16")],
                 ElementType::S8 => &[("INT8_SIGNEDNESS", Decode::As(ElementType::U8), "codes are read as unsigned")],

@@ -77,6 +77,13 @@ impl Dictionary<'_> {
                     self.scale_fault("SF_PADDING_ZERO", on, &cause, &ScaleFault::Bound(rows * groups));
                 }
             }
+            if scale.element == ElementType::Ue4m3 {
+                let cause = "subnormal factors are read as zero";
+                self.scale_fault("SF_DECODE_WRONG", on, cause, &ScaleFault::Flushed);
+                if is_a && t.b.scale.is_some_and(|b| b.element == scale.element) {
+                    self.scale_fault("SF_DECODE_WRONG", (true, true), cause, &ScaleFault::Flushed);
+                }
+            }
             for other in misreadings(scale) {
                 let cause = format!("codes of {} are read as {other}", scale.element);
                 self.scale_fault("SF_DECODE_WRONG", on, &cause, &ScaleFault::As(*other));
