@@ -129,7 +129,7 @@ fn launches_before_the_kernel_are_tried_alone_and_together() {
     let (code, list) = run("");
     assert_eq!(code, 0, "{list:#?}");
     assert_eq!(named(&list, "prologue", "pass"), ["quantise a", "quantise scale_a", "widen bias"]);
-    assert_eq!(named(&list, "sequence", "pass").len(), 11);
+    assert_eq!(named(&list, "sequence", "pass").len(), 8);
     assert!(
         list.iter()
             .any(|e| e["event"] == "prologue" && e["writes"] == "a" && e["padding_written"] == 0 && e["padding"] == 64)

@@ -10,6 +10,7 @@ struct Rung {
   std::string skip;  // why it is not run
   bool exact = true;
   unsigned launches = 0;  // of each probe; 0: as the command line says
+  bool kernel_only = false;  // nothing that a launch before the kernel would leave
   std::vector<Probe> probes;
 };
 
@@ -176,6 +177,7 @@ class Ladder {
     const Format& kind = format_of(operand.element);
     if (kind.bits > 8) return;
     Rung& rung = add(std::string("codes.") + role_name(which));
+    rung.kernel_only = true;
     // Factors of eight bits of exponent reach farther than outputs do.
     const bool exponents = kind.mantissa == 0;
     const std::uint64_t block = which == role ? 1 : block_extent(problem_.k, operand.columns);

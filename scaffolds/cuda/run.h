@@ -68,6 +68,7 @@ class Run {
       if (other.name == "gaussian") rung = other;
     }
     rung.name = "real";
+    rung.kernel_only = true;
     rung.probes[0].name = "real";
     for (std::size_t i = 0; i < role_count; ++i) {
       if (options_.inputs[i].empty()) continue;
@@ -106,14 +107,14 @@ class Run {
       } else if (dead_) {
         result.why = "an earlier CUDA error ended the device context";
       } else if (rung.skip.empty()) {
-        if (rung.name != "real") prologues_right_ = prologues(rung);
+        if (!rung.kernel_only) prologues_right_ = prologues(rung);
         now_ = rung.name;
         if (!dead_) climb(rung, result);
         if (dead_ && result.status == "skip") result.why = "an earlier CUDA error ended the device context";
       }
       report_.rung(result);
       const bool ran = rung.skip.empty() && descriptors_ok_ && result.status != "skip";
-      if (sequence_.count() != 0 && ran && !dead_ && rung.name != "real") together(rung);
+      if (sequence_.count() != 0 && ran && !dead_ && !rung.kernel_only) together(rung);
     }
     if (!dead_) maps();
     if (report_.failed() != 0) return report_.end(1);
