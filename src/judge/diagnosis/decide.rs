@@ -219,7 +219,8 @@ fn classes(target: &Target, found: &[&Hypothesis]) -> Conclusion {
 }
 
 /// Stages that would give the same output: zeros that are multiplied, and products that are not made; rows, or columns, that nothing but the
-/// sum is indexed by, and that a load moves as a store does.
+/// sum is indexed by, and that a load moves as a store does; a block of both operands in the place of another, and one that is summed twice
+/// while another is left out.
 fn also(target: &Target, hypothesis: &Hypothesis) -> Option<Stage> {
     match &hypothesis.knobs.store {
         Some(StoreFault::RowXor(_) | StoreFault::RowInterleave) if !target.indexed_by_m() => {
@@ -231,6 +232,7 @@ fn also(target: &Target, hypothesis: &Hypothesis) -> Option<Stage> {
     match hypothesis.class {
         "K_BLOCK_MISSING" | "K_TAIL_MISSING" | "K_SUBTILE_TAIL" | "K_SUBTILE_ONLY_FIRST" => Some(Stage::OperandLoad),
         "ROW_CLAMP_ZERO" | "OPERAND_TWICE" => Some(Stage::MmaAccumulate),
+        "STALE_STAGE" if hypothesis.cause.starts_with("a and b") => Some(Stage::MmaAccumulate),
         _ => None,
     }
 }
