@@ -4,7 +4,7 @@
 
 use krepro::judge::diagnosis::target::{BlockScale, Index, Side, Splits, Step, Target, Tensor};
 use krepro::judge::diagnosis::{Conclusion, Next, next, rounding_to};
-use krepro::model::{ElementType, RawLaunch, Stage};
+use krepro::model::{ElementType, Plan, RawLaunch, Stage};
 use krepro::selftest::{Defect, Device, Outcome, Planted, Set, diagnose, is_failure, many, peers, run};
 
 #[test]
@@ -93,29 +93,34 @@ fn what_no_probe_meets_is_listed_and_not_called_right() {
     }
 }
 
+/// What the diagnosis says of the simulator's launches with a change of each.
+fn judged(target: &Target, planted: Vec<Planted>, change: &dyn Fn(&Plan, &mut RawLaunch)) -> Conclusion {
+    let mut device = Device::new(target.clone(), 64, planted, 5);
+    let mut rounds = Vec::new();
+    loop {
+        match next(target, 5, &rounds) {
+            Next::Done(diagnosis) => return diagnosis.conclusion,
+            Next::Run(plan) => {
+                let mut launches = device.run(&plan);
+                launches.iter_mut().for_each(|launch| change(&plan, launch));
+                rounds.push(launches);
+            }
+        }
+    }
+}
+
 /// What a probe that crashes would have shown is not known: the others give a hint, and no verdict.
 #[test]
 fn a_crashing_probe_leaves_a_hint_of_what_the_others_say() {
     let target = nvfp4();
-    let judge = |planted: Vec<Planted>| {
-        let mut device = Device::new(target.clone(), 64, planted, 5);
-        let mut rounds = Vec::new();
-        loop {
-            match next(&target, 5, &rounds) {
-                Next::Done(diagnosis) => return diagnosis.conclusion,
-                Next::Run(plan) => {
-                    let crash =
-                        plan.probes.iter().position(|p| p.name == "ones_poisoned").map_or(u32::MAX, |at| at as u32);
-                    let mut launches = device.run(&plan);
-                    for launch in launches.iter_mut().filter(|l| l.probe == crash) {
-                        launch.cuda_error = true;
-                        launch.storage.clear();
-                        launch.mask.clear();
-                    }
-                    rounds.push(launches);
-                }
+    let judge = |planted| {
+        judged(&target, planted, &|plan, launch| {
+            if plan.probes[launch.probe as usize].name == "ones_poisoned" {
+                launch.cuda_error = true;
+                launch.storage.clear();
+                launch.mask.clear();
             }
-        }
+        })
     };
     let Conclusion::Open { why, hints } = judge(vec![]) else { panic!() };
     assert!(why.contains("`ones_poisoned` crash, and all others are right") && hints.is_empty(), "{why}");
@@ -128,21 +133,7 @@ fn a_crashing_probe_leaves_a_hint_of_what_the_others_say() {
 #[test]
 fn launches_that_shared_memory_tells_apart_are_no_race() {
     let target = nvfp4();
-    let judge = |planted: Vec<Planted>, change: &dyn Fn(&mut RawLaunch)| {
-        let mut device = Device::new(target.clone(), 64, planted, 5);
-        let mut rounds = Vec::new();
-        loop {
-            match next(&target, 5, &rounds) {
-                Next::Done(diagnosis) => return diagnosis.conclusion,
-                Next::Run(plan) => {
-                    let mut launches = device.run(&plan);
-                    launches.iter_mut().for_each(change);
-                    rounds.push(launches);
-                }
-            }
-        }
-    };
-    let Conclusion::Open { why, hints } = judge(vec![], &|launch| {
+    let Conclusion::Open { why, hints } = judged(&target, vec![], &|_, launch| {
         if launch.launch == 2 {
             launch.storage[0] ^= 0x40;
         }
@@ -153,9 +144,11 @@ fn launches_that_shared_memory_tells_apart_are_no_race() {
     assert_eq!(hints, [Stage::OperandLoad, Stage::Synchronisation]);
 
     let race = Planted { defect: Defect::RaceEarlyEpilogue, sides: (true, false), number: 0, tile: (0, 0) };
-    let Conclusion::Named { classes, .. } = judge(vec![race], &|_| ()) else { panic!() };
+    let Conclusion::Named { classes, .. } = judged(&target, vec![race], &|_, _| ()) else { panic!() };
     assert_eq!(classes, ["RACE"]);
-    let Conclusion::Open { why, .. } = judge(vec![race], &|launch| launch.shared_filled = false) else { panic!() };
+    let Conclusion::Open { why, .. } = judged(&target, vec![race], &|_, launch| launch.shared_filled = false) else {
+        panic!()
+    };
     assert!(why.contains("a race, or reads of memory that this launch does not write"), "{why}");
 }
 

@@ -19,7 +19,7 @@ pub struct Seen {
     pub crashed: bool,
     /// Whether shared memory was overwritten before it.
     pub shared_filled: bool,
-    /// Whether with other bytes than before most launches.
+    /// Whether with other bytes than before most launches: the third of a probe and every fourth after it (docs/harness.md, Launches).
     pub other_shared: bool,
 }
 
